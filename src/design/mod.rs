@@ -1,0 +1,2 @@
+//! Deterministic expressions as numbers.
+pub mod value;

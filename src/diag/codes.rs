@@ -1,0 +1,52 @@
+//! Every diagnostic code, with its page. One line a code, in the section of its stage.
+
+/// A registered code.
+#[derive(Clone, Copy, Debug)]
+pub struct Code {
+    /// `E0201`
+    pub code: &'static str,
+    /// What it is about, in a few words.
+    pub title: &'static str,
+    /// Its page (Markdown): meaning, a program or data that triggers it, what to do.
+    pub page: &'static str,
+}
+
+macro_rules! codes {
+    ($($code:literal $title:literal)*) => {
+        /// Sorted by code.
+        pub const CODES: &[Code] = &[$(Code {
+            code: $code,
+            title: $title,
+            page: include_str!(concat!("../../docs/diagnostics/", $code, ".md")),
+        }),*];
+    };
+}
+
+codes! {
+    // E01 lexical and syntax (raised in syntax/)
+
+    // E02 names (raised in check/)
+
+    // E03 shapes (raised in check/)
+
+    // E04 supports and types (raised in check/)
+
+    // E05 graph (raised in check/ and graph/)
+
+    // E06 no plan (raised in plan/)
+
+    // E07 data (raised in session/bind and, for files, in the binary's io/)
+
+    // E08 numeric (raised in session/)
+
+    // W warnings of the compiler: W01 syntax, W02 names, W03 shapes, W04 supports, W05 graph, W06 plan
+
+    // W07 warnings about data
+
+    // W08 numeric warnings
+}
+
+/// The registered code of that name.
+pub fn find(code: &str) -> Option<&'static Code> {
+    CODES.iter().find(|c| c.code.eq_ignore_ascii_case(code))
+}

@@ -1,0 +1,143 @@
+//! Families: one file each, and a record of what each offers.
+//!
+//! A plan asks for an ability ([`Family::gaussian`], [`Family::precision_prior`] …), never for a
+//! family by name.
+
+pub mod bernoulli;
+pub mod categorical;
+pub mod elem;
+pub mod flat;
+pub mod gamma;
+pub mod normal;
+pub mod ordinal;
+pub mod poisson;
+pub mod student_t;
+
+use std::fmt;
+
+pub use elem::Elem;
+
+/// What a family is and offers.
+pub struct Family {
+    /// As written: `Normal`.
+    pub name: &'static str,
+    /// One line: what it is.
+    pub summary: &'static str,
+    /// The density or probability, as text.
+    pub formula: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// A complete program that uses it.
+    pub example: &'static str,
+    /// What a draw is.
+    pub support: Support,
+    /// Its arguments, positional ones first.
+    pub args: &'static [Arg],
+    /// Conditionally Gaussian in its mean: which arguments are mean and scale.
+    pub gaussian: Option<Gaussian>,
+    /// A conjugate prior of a precision: the names of its shape and rate.
+    pub precision_prior: Option<PrecisionPrior>,
+    /// One draw given scalar argument values in the order of [`Family::args`] (`NaN` if absent),
+    /// from independent uniforms in (0, 1).
+    pub sample: fn(args: &[f64], uniform: &mut dyn FnMut() -> f64) -> Option<f64>,
+    /// Log density of a draw given scalar argument values in the order of [`Family::args`]
+    /// (`NaN` if absent), all constants included.
+    pub log_density: fn(value: f64, args: &[f64]) -> f64,
+}
+
+impl fmt::Debug for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PartialEq for Family {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// What a draw of a family is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Support {
+    /// One element of this set.
+    Elem(Elem),
+    /// `bool`, or a category of two levels.
+    Binary,
+    /// A category.
+    Levels,
+    /// Ascending levels.
+    Ordered,
+}
+
+/// One argument of a family.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Arg {
+    /// As written.
+    pub name: &'static str,
+    /// Whether it may be given without its name.
+    pub positional: bool,
+    /// What its values must be.
+    pub elem: Elem,
+    /// Its shape beside that of the node.
+    pub shape: ArgShape,
+    /// Required, optional, or one of a group.
+    pub need: Need,
+}
+
+/// The shape of an argument beside the shape of the node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArgShape {
+    /// A scalar, or the shape of the node.
+    Node,
+    /// The shape of the node with a last dimension for its levels.
+    PerLevel,
+    /// A vector of the levels less one.
+    Cutpoints,
+}
+
+/// Whether an argument must be there.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Need {
+    /// It must.
+    Required,
+    /// It has a default.
+    Default(f64),
+    /// Exactly one of the arguments with this group name must.
+    OneOf(&'static str),
+}
+
+/// Which arguments make a family Gaussian in its mean.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Gaussian {
+    /// The mean; `None`: no prior density at all (flat).
+    pub mean: Option<&'static str>,
+    /// The scale arguments: the precision is the argument to this power.
+    pub scales: &'static [(&'static str, f64)],
+}
+
+/// Which arguments make a family a Gamma prior of a precision.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PrecisionPrior {
+    /// The shape argument.
+    pub shape: &'static str,
+    /// The rate is one of these arguments to this power.
+    pub rates: &'static [(&'static str, f64)],
+}
+
+/// Every family, in the order of the reference.
+pub const FAMILIES: &[&Family] = &[
+    &normal::NORMAL,
+    &student_t::STUDENT_T,
+    &gamma::GAMMA,
+    &flat::FLAT,
+    &bernoulli::BERNOULLI,
+    &ordinal::ORDINAL,
+    &categorical::CATEGORICAL,
+    &poisson::POISSON,
+];
+
+/// The family of that name.
+pub fn family(name: &str) -> Option<&'static Family> {
+    FAMILIES.iter().copied().find(|f| f.name == name)
+}

@@ -1,0 +1,1 @@
+//! The directed acyclic graph of a typed model.

@@ -1,0 +1,13 @@
+//! sbl
+pub mod check;
+pub mod data;
+pub mod design;
+pub mod diag;
+pub mod dist;
+pub mod graph;
+pub mod math;
+pub mod plan;
+pub mod runtime;
+pub mod session;
+pub mod source;
+pub mod syntax;

@@ -1,0 +1,182 @@
+//! The plan: plain data that says what the runtime will do. No closures, no numbers from data.
+
+use serde::Serialize;
+
+use crate::check::dim::Dim;
+use crate::check::typed::{ExprId, NodeId};
+
+/// A whole plan.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Plan {
+    /// `evidence`, `laplace`, `variational`; `sequential` is a schedule.
+    pub method: String,
+    /// `batch` or `sequential`.
+    pub schedule: String,
+    /// Why this plan, one sentence each.
+    pub why: Vec<String>,
+    /// Why not the others.
+    pub rejected: Vec<Rejected>,
+    /// The Gaussian blocks of weights, parents before children.
+    pub blocks: Vec<Block>,
+    /// The likelihood terms.
+    pub terms: Vec<Term>,
+    /// Hyperparameters and how each is updated.
+    pub hypers: Vec<HyperUpdate>,
+    /// The loop body, in order.
+    pub steps: Vec<Step>,
+    /// When it stops, as text.
+    pub stop: String,
+    /// When a weight is pruned, as text.
+    pub prune: String,
+    /// `log_evidence`, `log_evidence_laplace` or `elbo`.
+    pub objective: String,
+    /// The terms of the objective, as formulas.
+    pub objective_terms: Vec<String>,
+    /// Options, valid by construction.
+    pub options: Options,
+}
+
+/// A plan that was not taken.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Rejected {
+    /// Its method.
+    pub method: String,
+    /// Why.
+    pub because: String,
+}
+
+/// A latent Gaussian node: node = mean + innovation, innovation ~ N(0, 1/precision).
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Block {
+    /// The node.
+    pub node: NodeId,
+    /// Its name.
+    pub name: String,
+    /// Its shape.
+    #[serde(skip)]
+    pub shape: Vec<Dim>,
+    /// Its prior mean: affine in earlier blocks; `None` is 0.
+    #[serde(skip)]
+    pub mean: Option<ExprId>,
+    /// Its scale; `None` is flat.
+    #[serde(skip)]
+    pub scale: Option<ScaleExpr>,
+}
+
+/// `precision = value ^ power`, where `value` is log-linear in hyperparameters.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct ScaleExpr {
+    /// The argument of the family.
+    #[serde(skip)]
+    pub value: ExprId,
+    /// 1 for a precision, −1 for a variance, −2 for a deviation.
+    pub power: f64,
+}
+
+/// An observed Gaussian node.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Term {
+    /// The node.
+    pub node: NodeId,
+    /// Its name.
+    pub name: String,
+    /// The name of its family.
+    pub family: String,
+    /// Its mean: affine in the blocks.
+    #[serde(skip)]
+    pub mean: ExprId,
+    /// Its scale.
+    #[serde(skip)]
+    pub scale: ScaleExpr,
+    /// Case weights.
+    #[serde(skip)]
+    pub weight: Option<ExprId>,
+    /// The blocks its mean uses.
+    pub blocks: Vec<NodeId>,
+}
+
+/// A hyperparameter.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct HyperUpdate {
+    /// The node.
+    pub node: NodeId,
+    /// Its name.
+    pub name: String,
+    /// Gamma shape; a scalar, or the shape of the node.
+    #[serde(skip)]
+    pub shape: ExprId,
+    /// Gamma rate, to `rate_power`.
+    #[serde(skip)]
+    pub rate: ExprId,
+    /// 1 for a rate, −1 for a scale.
+    pub rate_power: f64,
+    /// What it scales: names of blocks and terms.
+    pub scales: Vec<String>,
+    /// The update, as a formula.
+    pub formula: String,
+}
+
+/// One step of the loop.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Step {
+    /// What it does.
+    pub does: String,
+    /// The formula, as text.
+    pub formula: String,
+    /// The same for LaTeX.
+    pub latex: String,
+    /// Source of the formula.
+    pub source: String,
+    /// Cost, as text: `k³/3 + N k²`.
+    pub cost: String,
+}
+
+/// Options of a plan, valid by construction.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Options {
+    /// Iterations before giving up.
+    pub max_iter: usize,
+    /// Change of log precision and of evidence at which to stop.
+    pub tol: f64,
+    /// Extra starts.
+    pub restarts: usize,
+    /// Nats a basis function must earn.
+    pub min_gain: f64,
+    /// MacKay or EM.
+    pub updates: Updates,
+    /// Where a Gamma hyperprior is a density.
+    pub hyper_scale: HyperScale,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            max_iter: 10_000,
+            tol: 1e-6,
+            restarts: 0,
+            min_gain: 0.0,
+            updates: Updates::MacKay,
+            hyper_scale: HyperScale::Log,
+        }
+    }
+}
+
+/// Which fixed-point rule re-estimates precisions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Updates {
+    /// MacKay (1992): fast, prunes geometrically, not proved monotone.
+    MacKay,
+    /// Expectation maximisation: monotone, prunes only by the exact test.
+    Em,
+}
+
+/// On which scale a MAP estimate takes the density of a hyperparameter (`docs/mathematics.md` §2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HyperScale {
+    /// Density of ln theta: Gamma(0, 0) is flat.
+    Log,
+    /// Density of theta.
+    Density,
+}

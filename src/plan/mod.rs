@@ -1,0 +1,2 @@
+//! Which inference, and why.
+pub mod ir;

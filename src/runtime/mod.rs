@@ -1,0 +1,3 @@
+//! Plans executed.
+pub mod problem;
+pub mod solution;

@@ -1,0 +1,1 @@
+//! The pipeline, from text to a fit and a prediction.
