@@ -1,0 +1,3 @@
+//! The tests that look at the program from outside, one file a topic.
+
+mod dist;
