@@ -37,11 +37,15 @@ pub struct Family {
     pub gaussian: Option<Gaussian>,
     /// A conjugate prior of a precision: the names of its shape and rate.
     pub precision_prior: Option<PrecisionPrior>,
-    /// One draw given scalar argument values in the order of [`Family::args`] (`NaN` if absent),
-    /// from independent uniforms in (0, 1).
+    /// One draw from independent uniforms in (0, 1), given argument values as for
+    /// [`Family::log_density`]; `None` where there is no draw (an improper or impossible argument).
     pub sample: fn(args: &[f64], uniform: &mut dyn FnMut() -> f64) -> Option<f64>,
-    /// Log density of a draw given scalar argument values in the order of [`Family::args`]
-    /// (`NaN` if absent), all constants included.
+    /// Log density of a draw, all constants included. A draw with levels is its code, counted from 0.
+    ///
+    /// `args` are the values in the order of [`Family::args`]: one number each, K for an argument
+    /// [`ArgShape::PerLevel`] of K levels, K − 1 for [`ArgShape::Cutpoints`]; `NaN` in every place of
+    /// an absent one, except that one with a default may never be absent. Outside the support the
+    /// result is −∞, and `NaN` where the arguments are no distribution.
     pub log_density: fn(value: f64, args: &[f64]) -> f64,
 }
 
@@ -83,6 +87,35 @@ pub struct Arg {
     pub shape: ArgShape,
     /// Required, optional, or one of a group.
     pub need: Need,
+    /// One line: what it means.
+    pub doc: &'static str,
+}
+
+impl Arg {
+    /// An argument that must be given, by name, of the shape of the node.
+    pub const fn required(name: &'static str, elem: Elem, doc: &'static str) -> Arg {
+        Arg { name, positional: false, elem, shape: ArgShape::Node, need: Need::Required, doc }
+    }
+
+    /// One of several alternatives, given by name, of the shape of the node.
+    pub const fn one_of(group: &'static str, name: &'static str, elem: Elem, doc: &'static str) -> Arg {
+        Arg { name, positional: false, elem, shape: ArgShape::Node, need: Need::OneOf(group), doc }
+    }
+
+    /// An argument that may be left out, given by name, of the shape of the node.
+    pub const fn default(name: &'static str, elem: Elem, value: f64, doc: &'static str) -> Arg {
+        Arg { name, positional: false, elem, shape: ArgShape::Node, need: Need::Default(value), doc }
+    }
+
+    /// The same, and it may be given without its name.
+    pub const fn positional(self) -> Arg {
+        Arg { positional: true, ..self }
+    }
+
+    /// The same, with another shape beside that of the node.
+    pub const fn shaped(self, shape: ArgShape) -> Arg {
+        Arg { shape, ..self }
+    }
 }
 
 /// The shape of an argument beside the shape of the node.
