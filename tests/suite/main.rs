@@ -1,2 +1,4 @@
-//! Every integration test, in one binary.
+//! The tests that look at the program from outside, one file a topic.
+
+mod dist;
 mod syntax;
