@@ -1,1 +1,5 @@
+//! The `sbl` command.
+
+mod io;
+
 fn main() {}
