@@ -13,6 +13,15 @@ pub static FLAT: Family = Family {
     args: &[],
     gaussian: Some(Gaussian { mean: None, scales: &[] }),
     precision_prior: None,
-    sample: |_, _| None,
-    log_density: |_, _| f64::NAN,
+    sample,
+    log_density,
 };
+
+/// No draw: the density has no finite integral.
+fn sample(_: &[f64], _: &mut dyn FnMut() -> f64) -> Option<f64> {
+    None
+}
+
+fn log_density(value: f64, _: &[f64]) -> f64 {
+    if value.is_nan() { f64::NAN } else { 0.0 }
+}

@@ -8,9 +8,11 @@ pub mod categorical;
 pub mod elem;
 pub mod flat;
 pub mod gamma;
+pub mod interval;
 pub mod normal;
 pub mod ordinal;
 pub mod poisson;
+mod special;
 pub mod student_t;
 
 use std::fmt;
@@ -173,4 +175,11 @@ pub const FAMILIES: &[&Family] = &[
 /// The family of that name.
 pub fn family(name: &str) -> Option<&'static Family> {
     FAMILIES.iter().copied().find(|f| f.name == name)
+}
+
+/// Which of some alternatives is there, if exactly one is: its place and value.
+fn one_of(alternatives: &[f64]) -> Option<(usize, f64)> {
+    let mut present = alternatives.iter().copied().enumerate().filter(|(_, x)| !x.is_nan());
+    let first = present.next()?;
+    present.next().is_none().then_some(first)
 }

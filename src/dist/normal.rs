@@ -1,6 +1,6 @@
 //! The normal distribution.
 
-use super::{Arg, Elem, Family, Gaussian, Support};
+use super::{Arg, Elem, Family, Gaussian, Support, one_of, special};
 
 /// N(y | mean, 1/precision).
 pub static NORMAL: Family = Family {
@@ -21,6 +21,28 @@ pub static NORMAL: Family = Family {
         scales: &[("precision", 1.0), ("variance", -1.0), ("sd", -2.0)],
     }),
     precision_prior: None,
-    sample: |_, _| None,
-    log_density: |_, _| f64::NAN,
+    sample,
+    log_density,
 };
+
+fn sample(args: &[f64], uniform: &mut dyn FnMut() -> f64) -> Option<f64> {
+    let (mean, root) = parameters(args)?;
+    Some(mean + special::normal_quantile(uniform()) / root)
+}
+
+fn log_density(value: f64, args: &[f64]) -> f64 {
+    let Some((mean, root)) = parameters(args) else { return f64::NAN };
+    // ½ ln precision − ½ ln 2π − ½ precision (y − mean)²
+    root.ln() + special::ln_phi((value - mean) * root)
+}
+
+/// Mean and the root of the precision.
+fn parameters(args: &[f64]) -> Option<(f64, f64)> {
+    let &[mean, precision, variance, sd] = args else { return None };
+    let root = match one_of(&[precision, variance, sd])? {
+        (0, precision) => precision.sqrt(),
+        (1, variance) => 1.0 / variance.sqrt(),
+        (_, sd) => 1.0 / sd,
+    };
+    (mean.is_finite() && root > 0.0 && root.is_finite()).then_some((mean, root))
+}

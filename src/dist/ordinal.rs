@@ -1,6 +1,7 @@
 //! Ordered levels: a latent value cut into intervals.
 
-use super::{Arg, ArgShape, Elem, Family, Support};
+use super::interval::interval;
+use super::{Arg, ArgShape, Elem, Family, Support, one_of, special};
 
 /// Ordinal(y | location, cutpoints, sd).
 pub static ORDINAL: Family = Family {
@@ -21,6 +22,62 @@ pub static ORDINAL: Family = Family {
     ],
     gaussian: None,
     precision_prior: None,
-    sample: |_, _| None,
-    log_density: |_, _| f64::NAN,
+    sample,
+    log_density,
 };
+
+fn sample(args: &[f64], uniform: &mut dyn FnMut() -> f64) -> Option<f64> {
+    let Parameters { link, location, cutpoints, sd } = parameters(args)?;
+    let u = uniform();
+    let z = match link {
+        Link::Probit => special::normal_quantile(u),
+        Link::Logit => u.ln() - (-u).ln_1p(),
+    };
+    // the level whose interval holds the latent value
+    Some(cutpoints.iter().filter(|b| **b < location + sd * z).count() as f64)
+}
+
+fn log_density(value: f64, args: &[f64]) -> f64 {
+    let Some(Parameters { link, location, cutpoints, sd }) = parameters(args) else { return f64::NAN };
+    if value.is_nan() {
+        return f64::NAN;
+    }
+    if value < 0.0 || value.fract() != 0.0 || value > cutpoints.len() as f64 {
+        return f64::NEG_INFINITY;
+    }
+    let level = value as usize;
+    // z1 = (b_y − f)/sd above, z2 = (b_{y−1} − f)/sd below
+    let z = |cut: Option<&f64>, end: f64| cut.map_or(end, |b| (b - location) / sd);
+    let z1 = z(cutpoints.get(level), f64::INFINITY);
+    let z2 = z(level.checked_sub(1).and_then(|j| cutpoints.get(j)), f64::NEG_INFINITY);
+    match link {
+        Link::Probit => interval(z2, z1).log_prob,
+        // ln s(z1) + ln(1 − s(z2)) + ln(1 − e^{−(z1 − z2)})
+        Link::Logit => special::log_sigmoid(z1) + special::log_sigmoid(-z2) + special::log_1m_exp(z2 - z1),
+    }
+}
+
+/// The distribution of the latent value.
+#[derive(Clone, Copy, PartialEq)]
+enum Link {
+    Probit,
+    Logit,
+}
+
+struct Parameters<'a> {
+    link: Link,
+    location: f64,
+    cutpoints: &'a [f64],
+    sd: f64,
+}
+
+fn parameters(args: &[f64]) -> Option<Parameters<'_>> {
+    let &[probit, logit, ref cutpoints @ .., sd] = args else { return None };
+    let (link, location) = match one_of(&[probit, logit])? {
+        (0, location) => (Link::Probit, location),
+        (_, location) => (Link::Logit, location),
+    };
+    let ascending = cutpoints.iter().all(|b| b.is_finite()) && cutpoints.windows(2).all(|b| b[0] < b[1]);
+    let proper = location.is_finite() && ascending && sd > 0.0 && sd.is_finite();
+    proper.then_some(Parameters { link, location, cutpoints, sd })
+}

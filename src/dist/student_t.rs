@@ -1,6 +1,8 @@
 //! Student's t distribution.
 
-use super::{Arg, Elem, Family, Support};
+use std::f64::consts::PI;
+
+use super::{Arg, Elem, Family, Support, one_of, special};
 
 /// t(y | mean, precision, dof).
 pub static STUDENT_T: Family = Family {
@@ -25,6 +27,32 @@ pub static STUDENT_T: Family = Family {
     ],
     gaussian: None,
     precision_prior: None,
-    sample: |_, _| None,
-    log_density: |_, _| f64::NAN,
+    sample,
+    log_density,
 };
+
+fn sample(args: &[f64], uniform: &mut dyn FnMut() -> f64) -> Option<f64> {
+    let (mean, dof, root) = parameters(args)?;
+    // sqrt(ν (u^(−2/ν) − 1)) cos 2πv (Bailey 1994)
+    let radius = (dof * (-2.0 * uniform().ln() / dof).exp_m1()).sqrt();
+    Some(mean + radius * (2.0 * PI * uniform()).cos() / root)
+}
+
+fn log_density(value: f64, args: &[f64]) -> f64 {
+    let Some((mean, dof, root)) = parameters(args) else { return f64::NAN };
+    // ln Γ((ν + 1)/2) − ln Γ(ν/2) + ½ ln(precision / (πν)) − (ν + 1)/2 ln(1 + z²/ν)
+    let z = ((value - mean) * root).abs();
+    let kernel = if z < 1e100 { (z * z / dof).ln_1p() } else { 2.0 * z.ln() - dof.ln() };
+    special::ln_gamma_half_step(0.5 * dof) + root.ln() - 0.5 * (PI * dof).ln() - 0.5 * (dof + 1.0) * kernel
+}
+
+/// Mean, degrees of freedom and the root of the precision.
+fn parameters(args: &[f64]) -> Option<(f64, f64, f64)> {
+    let &[mean, dof, precision, sd] = args else { return None };
+    let root = match one_of(&[precision, sd])? {
+        (0, precision) => precision.sqrt(),
+        (_, sd) => 1.0 / sd,
+    };
+    let proper = |x: f64| x > 0.0 && x.is_finite();
+    (mean.is_finite() && proper(dof) && proper(root)).then_some((mean, dof, root))
+}

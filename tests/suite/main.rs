@@ -1,0 +1,4 @@
+//! The tests that look at the program from outside, one file a topic.
+
+mod dist;
+mod syntax;
