@@ -381,11 +381,11 @@ fn is_identifier(name: &str) -> bool {
 
 /// Whether a text can be written as a string of the language.
 fn is_writable(text: &str) -> bool {
-    !text.is_empty() && !text.chars().any(|c| c == '"' || c == '\\' || io::names::is_invisible(c))
+    !text.is_empty() && !text.chars().any(io::names::is_invisible)
 }
 
 fn quoted(text: &str) -> String {
-    format!("\"{text}\"")
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 fn is_yes_no(levels: &[&str]) -> bool {
