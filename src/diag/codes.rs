@@ -55,11 +55,37 @@ codes! {
 
     // E07 data (raised in session/bind and, for files, in the binary's io/)
 
+    // E0750–E0799 files (raised in the binary's io/)
+    "E0750" "a file cannot be read"
+    "E0751" "a data file has no rows"
+    "E0752" "a file is not UTF-8 text"
+    "E0753" "the cells are separated by something else"
+    "E0754" "a column name is empty, used twice or unprintable"
+    "E0755" "a row has too few or too many cells"
+    "E0756" "a blank line between rows"
+    "E0757" "a quoted cell is not closed"
+    "E0758" "a number is too large"
+    "E0759" "a JSON file is malformed"
+    "E0760" "a JSON file is no table"
+    "E0761" "a column is in two files"
+    "E0762" "a file needs more memory than allowed"
+    "E0763" "a file format is not read"
+    "E0764" "a compressed file is damaged"
+    "E0770" "an output cannot be written"
+
     // E08 numeric (raised in session/)
 
     // W warnings of the compiler: W01 syntax, W02 names, W03 shapes, W04 supports, W05 graph, W06 plan
 
     // W07 warnings about data
+
+    // W0750–W0799 warnings about files
+    "W0750" "blank lines after the last row"
+    "W0751" "the header may be data"
+    "W0752" "a large integer was rounded"
+    "W0753" "a tiny number became 0"
+    "W0754" "an entry of a JSON file is no data"
+    "W0755" "two column names look alike"
 
     // W08 numeric warnings
 }
