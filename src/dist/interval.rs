@@ -16,12 +16,17 @@ pub struct Interval {
     pub third: f64,
 }
 
-/// The truncation to `lo < hi`; either may be infinite. All `NaN` if `lo ≥ hi`.
+/// The truncation to `lo < hi`; either may be infinite. All `NaN` if it is empty.
 ///
 /// Relative error of the probability and the mean about 1e-12 (absolute for the others); the
 /// probability is a logarithm, so an interval of 1e-300 is as good as any.
 pub fn interval(lo: f64, hi: f64) -> Interval {
-    if lo.is_nan() || hi.is_nan() || lo >= hi {
+    interval_of_width(lo, hi, hi - lo)
+}
+
+/// The same, where the width `hi − lo` is known better than the difference of its rounded ends.
+pub fn interval_of_width(lo: f64, hi: f64, width: f64) -> Interval {
+    if lo.is_nan() || hi.is_nan() || width.is_nan() || width <= 0.0 {
         return Interval { log_prob: f64::NAN, mean: f64::NAN, curvature: f64::NAN, third: f64::NAN };
     }
     if lo == f64::NEG_INFINITY && hi == f64::INFINITY {
@@ -29,16 +34,15 @@ pub fn interval(lo: f64, hi: f64) -> Interval {
     }
     // the half nearer −∞: b is the end nearer 0
     if lo + hi > 0.0 {
-        let m = left(-hi, -lo);
+        let m = left(-hi, -lo, width);
         Interval { mean: -m.mean, third: -m.third, ..m }
     } else {
-        left(lo, hi)
+        left(lo, hi, width)
     }
 }
 
-/// a < b with a + b ≤ 0.
-fn left(a: f64, b: f64) -> Interval {
-    let w = b - a;
+/// a < b with a + b ≤ 0, w = b − a.
+fn left(a: f64, b: f64, w: f64) -> Interval {
     if a == f64::NEG_INFINITY {
         half_line(b)
     } else if w < 0.5 && w * a.abs().max(b.abs()) < 5.0 {

@@ -1,6 +1,6 @@
 //! Ordered levels: a latent value cut into intervals.
 
-use super::interval::interval;
+use super::interval::interval_of_width;
 use super::{Arg, ArgShape, Elem, Family, Support, one_of, special};
 
 /// Ordinal(y | location, cutpoints, sd).
@@ -13,6 +13,7 @@ pub static ORDINAL: Family = Family {
     example: "use std.priors.ridge\n\ndata x: real[N, D]\ndata y: ordered[N]\nw ~ ridge(D)\n\
               param cut: increasing[levels(y) - 1]\ny ~ Ordinal(probit = x * w, cutpoints = cut)\n",
     support: Support::Ordered,
+    log_concave: true,
     args: &[
         Arg::one_of("link", "probit", Elem::Real, "location of a normal latent value"),
         Arg::one_of("link", "logit", Elem::Real, "location of a logistic latent value"),
@@ -47,13 +48,15 @@ fn log_density(value: f64, args: &[f64]) -> f64 {
     }
     let level = value as usize;
     // z1 = (b_y − f)/sd above, z2 = (b_{y−1} − f)/sd below
-    let z = |cut: Option<&f64>, end: f64| cut.map_or(end, |b| (b - location) / sd);
-    let z1 = z(cutpoints.get(level), f64::INFINITY);
-    let z2 = z(level.checked_sub(1).and_then(|j| cutpoints.get(j)), f64::NEG_INFINITY);
+    let (above, below) = (cutpoints.get(level), level.checked_sub(1).and_then(|j| cutpoints.get(j)));
+    let z1 = above.map_or(f64::INFINITY, |b| (b - location) / sd);
+    let z2 = below.map_or(f64::NEG_INFINITY, |b| (b - location) / sd);
+    // z1 − z2, where cutpoints may lie too close for the difference of the two
+    let width = above.zip(below).map_or(f64::INFINITY, |(b1, b2)| (b1 - b2) / sd);
     match link {
-        Link::Probit => interval(z2, z1).log_prob,
+        Link::Probit => interval_of_width(z2, z1, width).log_prob,
         // ln s(z1) + ln(1 − s(z2)) + ln(1 − e^{−(z1 − z2)})
-        Link::Logit => special::log_sigmoid(z1) + special::log_sigmoid(-z2) + special::log_1m_exp(z2 - z1),
+        Link::Logit => special::log_sigmoid(z1) + special::log_sigmoid(-z2) + special::log_1m_exp(-width),
     }
 }
 

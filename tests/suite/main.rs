@@ -1,4 +1,5 @@
 //! The tests that look at the program from outside, one file a topic.
 
 mod dist;
+mod render;
 mod syntax;
