@@ -22,8 +22,8 @@ use crate::io::{DEFAULT_MEMORY, ReadOptions};
                   3 the fit did not converge; 4 an output could not be written; 130 interrupted."
 )]
 pub struct Cli {
-    /// When to use colours; NO_COLOR is respected
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    /// Use colours: auto (on a terminal, unless NO_COLOR is set), always, never
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     pub color: Color,
     /// Print results and errors only
     #[arg(short, long, global = true)]
@@ -124,8 +124,8 @@ pub struct Check {
     pub settings: Settings,
     #[command(flatten)]
     pub data: OptionalData,
-    /// How diagnostics are printed
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    /// How diagnostics are printed: text, json
+    #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     pub format: TextOrJson,
 }
 
@@ -145,8 +145,8 @@ pub struct Fmt {
 pub struct Graph {
     #[command(flatten)]
     pub program: Program,
-    /// What to draw
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    /// What to write: text, dot, mermaid, svg, tikz, json
+    #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     pub format: GraphFormat,
     /// Print the Markov blanket of a node
     #[arg(long, value_name = "NODE", conflicts_with = "dsep")]
@@ -169,16 +169,16 @@ pub struct Plan {
     pub program: Program,
     #[command(flatten)]
     pub data: OptionalData,
-    /// How the plan is printed
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    /// How the plan is printed: text, json, latex
+    #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     pub format: PlanFormat,
 }
 
 /// `sbl emit`
 #[derive(Args, Debug)]
 pub struct Emit {
-    /// Which form
-    #[arg(value_name = "FORM")]
+    /// tokens, ast, typed, dag or plan
+    #[arg(value_name = "FORM", hide_possible_values = true)]
     pub stage: Stage,
     #[command(flatten)]
     pub program: Program,
@@ -206,8 +206,8 @@ pub struct Fit {
     /// Write one line for every iteration to this CSV file
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// How the result is printed
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    /// How the result is printed: text, json
+    #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     pub format: TextOrJson,
 }
 
@@ -225,8 +225,8 @@ pub struct Predict {
     /// Columns of the data to pass through, in front
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
     pub keep: Vec<String>,
-    /// How predictions are printed
-    #[arg(long, value_name = "FORMAT", default_value = "csv")]
+    /// How predictions are printed: csv, json
+    #[arg(long, value_name = "FORMAT", default_value = "csv", hide_possible_values = true)]
     pub format: CsvOrJson,
 }
 
@@ -238,8 +238,8 @@ pub struct Score {
     pub fit: PathBuf,
     #[command(flatten)]
     pub data: RequiredData,
-    /// How the measures are printed
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    /// How the measures are printed: text, json
+    #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     pub format: TextOrJson,
 }
 
@@ -249,8 +249,8 @@ pub struct Show {
     /// A fit, as written by sbl fit -o
     #[arg(value_name = "FIT")]
     pub fit: PathBuf,
-    /// How the fit is printed
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    /// How the fit is printed: text, json
+    #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     pub format: TextOrJson,
 }
 
@@ -294,8 +294,8 @@ pub struct Doc {
 /// `sbl completions`
 #[derive(Args, Debug)]
 pub struct Completions {
-    /// The shell
-    #[arg(value_name = "SHELL")]
+    /// bash, zsh, fish, elvish or powershell
+    #[arg(value_name = "SHELL", hide_possible_values = true)]
     pub shell: clap_complete::Shell,
 }
 
