@@ -1,5 +1,7 @@
 //! The tests that look at the program from outside, one file a topic.
 
 mod dist;
+mod examples;
 mod render;
 mod syntax;
+mod tidy;
