@@ -3,5 +3,7 @@
 mod dist;
 mod examples;
 mod render;
+//! Every integration test, in one binary.
+mod errors_syntax;
 mod syntax;
 mod tidy;
