@@ -23,13 +23,27 @@ use crate::io::{DEFAULT_MEMORY, ReadOptions};
 )]
 pub struct Cli {
     /// Use colours: auto (on a terminal, unless NO_COLOR is set), always, never
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true,
+        help_heading = "General options"
+    )]
     pub color: Color,
     /// Print results and errors only
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = "General options")]
     pub quiet: bool,
     /// Print more: every weight, how long steps took (twice: even more)
-    #[arg(short, long, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
+    #[arg(
+        short,
+        long,
+        global = true,
+        action = ArgAction::Count,
+        conflicts_with = "quiet",
+        help_heading = "General options"
+    )]
     pub verbose: u8,
     /// What to do.
     #[command(subcommand)]
@@ -60,10 +74,8 @@ pub enum Command {
     #[command(after_help = "Example: sbl fmt model.sbl      Use - to format standard input.")]
     Fmt(Fmt),
     /// Draw the graph of a model, or ask it about independence
-    #[command(
-        after_help = "Example: sbl graph model.sbl --format svg -o model.svg\n         \
-                      sbl graph model.sbl --dsep alpha t --given w"
-    )]
+    #[command(after_help = "Example: sbl graph model.sbl --format svg -o model.svg\n         \
+                      sbl graph model.sbl --dsep alpha t --given w")]
     Graph(Graph),
     /// Say how a model will be inferred, and why
     #[command(after_help = "Example: sbl plan model.sbl --infer 'evidence(updates = em)'")]
@@ -72,11 +84,9 @@ pub enum Command {
     #[command(after_help = "Example: sbl emit typed model.sbl")]
     Emit(Emit),
     /// Fit a model to data
-    #[command(
-        after_help = "Example: sbl fit model.sbl --data data.csv -o model.sblfit\n\n\
+    #[command(after_help = "Example: sbl fit model.sbl --data data.csv -o model.sblfit\n\n\
                       Ctrl-C stops the fit and keeps what it has; a second one stops at once.\n\
-                      Exit status 3: the fit did not converge; the partial result is written and says so."
-    )]
+                      Exit status 3: the fit did not converge; the partial result is written and says so.")]
     Fit(Fit),
     /// Predict new rows with a fit
     #[command(after_help = "Example: sbl predict model.sblfit --data new.csv -o predictions.csv --keep id")]
@@ -327,7 +337,7 @@ pub struct Settings {
 #[derive(Args, Debug)]
 pub struct RequiredData {
     /// CSV, TSV (also .gz) or JSON; - is CSV from standard input; several are joined by column
-    #[arg(long = "data", required = true, value_name = "FILE")]
+    #[arg(id = "data", long = "data", required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
@@ -337,7 +347,7 @@ pub struct RequiredData {
 #[derive(Args, Debug)]
 pub struct OptionalData {
     /// CSV, TSV (also .gz) or JSON; - is CSV from standard input; several are joined by column
-    #[arg(long = "data", value_name = "FILE")]
+    #[arg(id = "data", long = "data", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
@@ -505,7 +515,9 @@ mod tests {
 
     #[test]
     fn sizes() {
-        for (text, bytes) in [("0", 0), ("1500", 1500), ("500M", 500_000_000), ("1.5 kB", 1500), ("4GiB", 4 << 30)] {
+        for (text, bytes) in
+            [("0", 0), ("1500", 1500), ("500M", 500_000_000), ("1.5 kB", 1500), ("4GiB", 4 << 30)]
+        {
             assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
         }
         for text in ["", "M", "-1", "1X", "1e9"] {

@@ -31,14 +31,17 @@ pub fn run(args: &New, screen: &Screen) -> Result<Exit, Failure> {
         let found = errors::unwritable(&load::shown(path), &exists);
         return Err(Failure::unwritable(found.help("choose another name, or remove the file first")));
     }
-    load::write(path, text.as_bytes())?;
+    load::write_or_print(path, text.as_bytes(), screen)?;
     screen.note(&format!("wrote {}; next: sbl fit {} --data …", load::shown(path), load::shown(path)));
     Ok(Exit::Done)
 }
 
 /// A column that an option names and the data do not have.
 pub fn no_column(name: &str, option: &str, data: &sbl::data::Data) -> Diagnostic {
-    let found = Diagnostic::error("E0765", format!("{option} names {name:?}, which is no column of {}", data.origin()));
+    let found = Diagnostic::error(
+        "E0765",
+        format!("{option} names {name:?}, which is no column of {}", data.origin()),
+    );
     match closest(name, data.names()) {
         Some(near) => found.help(format!("did you mean {near:?}?")),
         None => {
