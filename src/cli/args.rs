@@ -205,13 +205,13 @@ pub struct Fit {
     #[arg(short, long, value_name = "FIT")]
     pub output: Option<PathBuf>,
     /// Seed of everything random
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
     /// Threads to use; the same number gives the same bits
-    #[arg(long, value_name = "T", default_value = "1", value_parser = parse_threads)]
+    #[arg(long, value_name = "T", default_value = "1", allow_negative_numbers = true, value_parser = parse_threads)]
     pub threads: usize,
     /// Stop after this many seconds with what there is
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds)]
     pub max_time: Option<f64>,
     /// Write one line for every iteration to this CSV file
     #[arg(long, value_name = "FILE")]
@@ -278,7 +278,7 @@ pub struct Sample {
     #[arg(short = 'n', long = "draws", value_name = "N", default_value_t = 1)]
     pub draws: usize,
     /// Seed of the draws
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]

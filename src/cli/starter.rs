@@ -248,7 +248,6 @@ impl Inputs {
             let Some(column) = data.column(name) else { continue };
             kinds.push((name.to_owned(), Use::of(name, column, rows)));
         }
-        inputs.matrix = names.variable("x", "inputs");
         for (name, kind) in kinds {
             match kind {
                 Use::Number => inputs.numbers.push(name),
@@ -268,6 +267,7 @@ impl Inputs {
             }
         }
         inputs.others.push(target.to_owned());
+        inputs.matrix = names.variable("x", "x");
         inputs
     }
 
