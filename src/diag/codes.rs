@@ -32,8 +32,26 @@ codes! {
     // E04 supports and types (raised in check/)
 
     // E05 graph (raised in check/ and graph/)
+    "E0550" "a node depends on itself"
+    "E0551" "a question about a node that does not exist"
 
     // E06 no plan (raised in plan/)
+    "E0601" "no such method of inference"
+    "E0602" "no such option"
+    "E0603" "an option has a wrong value"
+    "E0604" "an option of another method"
+    "E0605" "an option given twice"
+    "E0606" "a method that this version does not have"
+    "E0607" "no plan serves the model"
+    "E0608" "nothing is observed"
+    "E0609" "the likelihood is not Gaussian"
+    "E0610" "a mean is not linear in the unknowns"
+    "E0611" "a scale is not a product of precisions"
+    "E0612" "a prior that the plan cannot serve"
+    "E0613" "a prior argument or case weight depends on an unknown"
+    "E0614" "learned parameters are not available"
+    "E0615" "a precision of nothing"
+    "E0616" "a hyperprior without a maximum"
 
     // E07 data (raised in session/bind and, for files, in the binary's io/)
 

@@ -5,5 +5,7 @@ mod cli_help;
 mod cli_run;
 mod cli_write;
 mod dist;
+mod examples;
 mod render;
 mod syntax;
+mod tidy;
