@@ -90,7 +90,11 @@ codes! {
     "E0762" "a file needs more memory than allowed"
     "E0763" "a file format is not read"
     "E0764" "a compressed file is damaged"
+    "E0765" "a column that an option names is not there"
+    "E0766" "a column cannot be a target"
     "E0770" "an output cannot be written"
+    "E0780" "there is no such diagnostic"
+    "E0781" "there is no such documentation"
 
     // E08 numeric (raised in session/)
 

@@ -1,5 +1,9 @@
 //! The tests that look at the program from outside, one file a topic.
 
+mod cli_data;
+mod cli_help;
+mod cli_run;
+mod cli_write;
 mod dist;
 mod examples;
 mod render;
