@@ -2,6 +2,7 @@
 
 mod dist;
 mod examples;
+mod pages;
 mod render;
 mod syntax;
 mod tidy;
