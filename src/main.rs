@@ -1,5 +1,8 @@
-//! The `sbl` command.
+//! The `sbl` command: `cli` talks to people, `io` to files; everything else is the library.
 
+mod cli;
 mod io;
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    cli::run()
+}

@@ -11,6 +11,7 @@ pub static BERNOULLI: Family = Family {
     example: "use std.priors.ridge\n\ndata x: real[N, D]\ndata t: bool[N]\nw ~ ridge(D)\n\
               t ~ Bernoulli(logit = x * w)\n",
     support: Support::Binary,
+    log_concave: true,
     args: &[
         Arg::one_of("link", "logit", Elem::Real, "log odds of success"),
         Arg::one_of("link", "probit", Elem::Real, "standard normal quantile of the probability of success"),

@@ -11,6 +11,7 @@ pub static CATEGORICAL: Family = Family {
     example: "use std.priors.ard\n\ndata x: real[N, D]\ndata c: category[N]\nW ~ ard(D, levels(c))\n\
               c ~ Categorical(softmax = x * W)\n",
     support: Support::Levels,
+    log_concave: true,
     args: &[
         Arg::one_of("link", "softmax", Elem::Real, "a score for each level; only differences matter")
             .shaped(ArgShape::PerLevel),

@@ -10,6 +10,7 @@ pub static FLAT: Family = Family {
     source: "Harville (1974), Biometrika 61(2): integrating effects over a flat prior is restricted likelihood",
     example: "data t: real[N]\nmu ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(mu, precision = tau)\n",
     support: Support::Elem(Elem::Real),
+    log_concave: true,
     args: &[],
     gaussian: Some(Gaussian { mean: None, scales: &[] }),
     precision_prior: None,

@@ -12,6 +12,7 @@ pub static GAMMA: Family = Family {
     source: "Bishop (2006), Pattern Recognition and Machine Learning, (2.146)",
     example: "data t: real[N]\ntau ~ Gamma(shape = 2, rate = 0.5)\nt ~ Normal(0, precision = tau)\n",
     support: Support::Elem(Elem::Positive),
+    log_concave: false,
     args: &[
         Arg::required("shape", Elem::NonNegative, "shape; the mean is shape / rate").positional(),
         Arg::one_of("rate", "rate", Elem::NonNegative, "inverse scale").positional(),

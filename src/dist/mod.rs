@@ -34,6 +34,9 @@ pub struct Family {
     pub example: &'static str,
     /// What a draw is.
     pub support: Support,
+    /// Whether the log density is concave in the linear predictor, so that a draw as data has a
+    /// score and a curvature of one sign and the posterior has one mode to expand around.
+    pub log_concave: bool,
     /// Its arguments, positional ones first.
     pub args: &'static [Arg],
     /// Conditionally Gaussian in its mean: which arguments are mean and scale.

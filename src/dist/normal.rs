@@ -10,6 +10,7 @@ pub static NORMAL: Family = Family {
     source: "Bishop (2006), Pattern Recognition and Machine Learning, (1.46)",
     example: "data t: real[N]\nmu ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(mu, precision = tau)\n",
     support: Support::Elem(Elem::Real),
+    log_concave: true,
     args: &[
         Arg::required("mean", Elem::Real, "centre").positional(),
         Arg::one_of("scale", "precision", Elem::Positive, "inverse of the variance"),

@@ -13,6 +13,7 @@ pub static ORDINAL: Family = Family {
     example: "use std.priors.ridge\n\ndata x: real[N, D]\ndata y: ordered[N]\nw ~ ridge(D)\n\
               param cut: increasing[levels(y) - 1]\ny ~ Ordinal(probit = x * w, cutpoints = cut)\n",
     support: Support::Ordered,
+    log_concave: true,
     args: &[
         Arg::one_of("link", "probit", Elem::Real, "location of a normal latent value"),
         Arg::one_of("link", "logit", Elem::Real, "location of a logistic latent value"),

@@ -13,6 +13,7 @@ pub static POISSON: Family = Family {
     example: "use std.priors.ridge\n\ndata x: real[N, D]\ndata y: count[N]\nw ~ ridge(D)\n\
               y ~ Poisson(log = x * w)\n",
     support: Support::Elem(Elem::Count),
+    log_concave: true,
     args: &[
         Arg::one_of("link", "log", Elem::Real, "logarithm of the rate"),
         Arg::one_of("link", "rate", Elem::Positive, "expected count"),

@@ -14,6 +14,7 @@ pub static STUDENT_T: Family = Family {
     example: "data t: real[N]\nmu ~ Normal(0, precision = 1e-6)\ntau ~ Gamma(1e-3, 1e-3)\n\
               t ~ StudentT(mu, dof = 4, precision = tau)\n",
     support: Support::Elem(Elem::Real),
+    log_concave: false,
     args: &[
         Arg::required("mean", Elem::Real, "centre").positional(),
         Arg::required("dof", Elem::Positive, "degrees of freedom; the fewer, the heavier the tails"),

@@ -1,1 +1,5 @@
 //! The pipeline, from text to a fit and a prediction.
+
+pub mod file;
+pub mod options;
+pub mod result;
