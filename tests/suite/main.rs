@@ -6,6 +6,7 @@ mod cli_run;
 mod cli_write;
 mod dist;
 mod examples;
+mod pages;
 mod render;
 //! Every integration test, in one binary.
 mod errors_syntax;
