@@ -12,3 +12,7 @@ mod render;
 mod errors_syntax;
 mod syntax;
 mod tidy;
+//! All integration tests, in one binary.
+mod golden;
+mod golden_gauss;
+mod problems;
