@@ -27,14 +27,17 @@ pub fn parse(text: &str, origin: &str, options: &ReadOptions, usual_delimiter: u
             let mut first = Places::default();
             first.push(place.line);
             let empty = text.trim().is_empty();
-            return Err(vec![
-                if empty { errors::no_rows(origin, false) } else { errors::blank_lines(origin, false, &first) },
-            ]);
+            return Err(vec![if empty {
+                errors::no_rows(origin, false)
+            } else {
+                errors::blank_lines(origin, false, &first)
+            }]);
         }
         Some(Ok(_)) => fields.iter().map(|f| f.to_string()).collect::<Vec<String>>(),
     };
     if let (None, [only]) = (options.delimiter, header.as_slice()) {
-        let usual = [(';', "semicolons", "';'"), ('\t', "tabs", "tab"), (',', "commas", "','"), ('|', "bars", "'|'")];
+        let usual =
+            [(';', "semicolons", "';'"), ('\t', "tabs", "tab"), (',', "commas", "','"), ('|', "bars", "'|'")];
         if let Some((_, found, flag)) = usual.iter().find(|(c, _, _)| only.contains(*c)) {
             return Err(vec![errors::delimiter(origin, only, found, flag)]);
         }

@@ -110,8 +110,11 @@ pub(crate) fn not_text(origin: &str, what: &str) -> Diagnostic {
 }
 
 pub(crate) fn unsupported(origin: &str, what: &str) -> Diagnostic {
-    Diagnostic::error("E0763", format!("cannot read {origin}: {what} are not read, expected CSV, TSV or JSON"))
-        .help("save the table as CSV (it may be gzipped) or JSON")
+    Diagnostic::error(
+        "E0763",
+        format!("cannot read {origin}: {what} are not read, expected CSV, TSV or JSON"),
+    )
+    .help("save the table as CSV (it may be gzipped) or JSON")
 }
 
 pub(crate) fn damaged_gzip(origin: &str, e: &io::Error) -> Diagnostic {
@@ -151,7 +154,9 @@ pub(crate) fn invisible_in_name(origin: &str, name: &str, column: usize, c: char
     let (column, code) = (column + 1, u32::from(c));
     Diagnostic::error(
         "E0754",
-        format!("{origin}: the name of column {column}, {name:?}, holds the invisible character U+{code:04X}"),
+        format!(
+            "{origin}: the name of column {column}, {name:?}, holds the invisible character U+{code:04X}"
+        ),
     )
     .help("type the name again in the header")
 }
@@ -189,7 +194,10 @@ pub(crate) fn blank_lines(origin: &str, one_column: bool, places: &Places) -> Di
 
 pub(crate) fn trailing_blank(origin: &str, places: &Places) -> Diagnostic {
     let verb = if places.count() == 1 { "is" } else { "are" };
-    Diagnostic::warning("W0750", format!("{origin}, {places}: {verb} blank, after the last row, and not read"))
+    Diagnostic::warning(
+        "W0750",
+        format!("{origin}, {places}: {verb} blank, after the last row, and not read"),
+    )
 }
 
 pub(crate) fn unterminated_quote(origin: &str, line: u64) -> Diagnostic {
@@ -208,7 +216,9 @@ pub(crate) fn after_quote(origin: &str, line: u64, c: char) -> Diagnostic {
 pub(crate) fn too_large_number(origin: &str, column: &str, places: &Places) -> Diagnostic {
     Diagnostic::error(
         "E0758",
-        format!("{origin}, column {column:?}, {places}: the number is too large for double precision (1.8e308)"),
+        format!(
+            "{origin}, column {column:?}, {places}: the number is too large for double precision (1.8e308)"
+        ),
     )
     .help("change the unit of the column")
 }
@@ -230,8 +240,11 @@ pub(crate) fn rounded(origin: &str, column: &str, places: &Places) -> Diagnostic
 }
 
 pub(crate) fn header_of_numbers(origin: &str) -> Diagnostic {
-    Diagnostic::warning("W0751", format!("{origin}: every column name is a number, so the first row may be data"))
-        .help("put a line of column names on top")
+    Diagnostic::warning(
+        "W0751",
+        format!("{origin}: every column name is a number, so the first row may be data"),
+    )
+    .help("put a line of column names on top")
 }
 
 pub(crate) fn json_syntax(origin: &str, line: usize, column: usize, what: &str) -> Diagnostic {

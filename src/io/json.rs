@@ -110,7 +110,11 @@ impl Reader<'_> {
         let mut entry = Entry::default();
         for (i, row) in rows.iter().enumerate() {
             let Value::Array(cells) = row else {
-                return Err(self.wrong(&format!("row {} is {}, expected a row of {width}", i + 1, kind(row))));
+                return Err(self.wrong(&format!(
+                    "row {} is {}, expected a row of {width}",
+                    i + 1,
+                    kind(row)
+                )));
             };
             if cells.len() != width {
                 let (i, n) = (i + 1, cells.len());
@@ -148,7 +152,10 @@ impl Reader<'_> {
                 if let Cell::Number(_, Some(Loss::Rounded)) = cell {
                     found.push(Diagnostic::warning(
                         "W0752",
-                        format!("{}: {:?}, {place}: {text} is above 2^53 and was rounded", self.origin, self.name),
+                        format!(
+                            "{}: {:?}, {place}: {text} is above 2^53 and was rounded",
+                            self.origin, self.name
+                        ),
                     ));
                 }
                 match cell {
