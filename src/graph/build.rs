@@ -29,7 +29,8 @@ pub fn build(model: &Model) -> Staged<Dag> {
     let mut nodes: Vec<Node> = model.nodes.iter().map(|node| describe(model, node.id, &edges)).collect();
     let plates = assign_plates(model, &mut nodes);
     let fixed = fixed(model);
-    Ok(Warned::new(Dag { model: model.name.clone(), nodes, edges, plates, fixed, graph }, Vec::new()))
+    let args = model.nodes.iter().map(args).collect();
+    Ok(Warned::new(Dag { model: model.name.clone(), nodes, edges, plates, fixed, args, graph }, Vec::new()))
 }
 
 /// `real[N, D]`
@@ -104,6 +105,11 @@ fn describe(model: &Model, id: NodeId, edges: &[Edge]) -> Node {
     }
 }
 
+fn args(node: &crate::check::typed::Node) -> Vec<&'static str> {
+    let Some(dist) = node.dist() else { return Vec::new() };
+    dist.args.iter().map(|a| a.name).chain(dist.weight.map(|_| "weight")).collect()
+}
+
 fn fixed(model: &Model) -> Vec<Fixed> {
     let mut all = Vec::new();
     for (node, dist) in model.stochastic() {
@@ -112,6 +118,11 @@ fn fixed(model: &Model) -> Vec<Fixed> {
             .iter()
             .filter(|arg| mentions(model, arg.value).is_empty())
             .map(|arg| (arg.name, constant(model, arg.value)))
+            .chain(
+                dist.weight
+                    .filter(|w| mentions(model, *w).is_empty())
+                    .map(|w| ("weight", constant(model, w))),
+            )
             .collect();
         let improper = dist.family.precision_prior.is_some() && values.iter().all(|(_, v)| *v == Some(0.0));
         let mean = dist.family.gaussian.and_then(|g| g.mean);

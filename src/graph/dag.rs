@@ -17,6 +17,7 @@ pub struct Dag {
     pub(super) edges: Vec<Edge>,
     pub(super) plates: Vec<Plate>,
     pub(super) fixed: Vec<Fixed>,
+    pub(super) args: Vec<Vec<&'static str>>,
     /// Node and edge weights are indices into `nodes` and `edges`.
     pub(super) graph: DiGraph<NodeId, usize>,
 }
@@ -185,6 +186,12 @@ impl Dag {
             Some(near) => found.help(format!("did you mean `{near}`?")),
             None => found.help("ask about one of these"),
         })
+    }
+
+    /// The arguments of a stochastic node's family that the program gives, in the family's order;
+    /// `weight` comes last. Empty for other nodes.
+    pub fn args(&self, id: NodeId) -> &[&'static str] {
+        self.args.get(id.index()).map_or(&[], Vec::as_slice)
     }
 
     /// Direct parents, in declaration order.

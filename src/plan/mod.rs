@@ -20,4 +20,7 @@ pub mod updates;
 pub mod variational;
 
 pub use choose::plan;
+pub use json::json;
+pub use latex::latex;
 pub use method::{METHODS, Method};
+pub use text::text;
