@@ -71,3 +71,52 @@ fn programs_of_the_language_page() {
         assert!(warnings.is_empty());
     }
 }
+
+#[test]
+fn examples_check() {
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
+    let mut paths: Vec<_> = std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
+    paths.sort();
+    let mut wrong = Vec::new();
+    for path in paths.iter().filter(|p| p.extension().is_some_and(|e| e == "sbl")) {
+        let text = std::fs::read_to_string(path).unwrap();
+        match check_text(&text) {
+            Ok((_, warnings, sources)) if !warnings.is_empty() => {
+                wrong.push(format!("{path:?}\n{}", shown(&warnings, &sources)))
+            }
+            Ok(_) => {}
+            Err((d, sources)) => wrong.push(format!("{path:?}\n{}", shown(&d, &sources))),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn family_examples_check() {
+    for family in sbl::dist::FAMILIES {
+        typed(family.example);
+    }
+}
+
+#[test]
+fn library_checks_by_itself() {
+    let found = check::verify_library();
+    let text: Vec<String> =
+        found.iter().map(|d| format!("{} {} {:?}", d.code, d.message, d.secondary)).collect();
+    assert!(text.is_empty(), "{}", text.join("\n"));
+}
+
+#[test]
+fn library_examples_check() {
+    for item in check::library() {
+        let name = &item.name;
+        assert!(item.doc.contains("Source: "), "{name} has no source");
+        let (_, example) =
+            item.doc.split_once("Example:\n").unwrap_or_else(|| panic!("{name} has no example"));
+        let program: String = example.lines().map(|l| format!("{}\n", l.trim())).collect();
+        assert!(program.contains(&format!("use {}.{name}", item.module)), "{name}: {program}");
+        let (_, warnings, sources) =
+            check_text(&program).unwrap_or_else(|(d, sources)| panic!("{}\n{program}", shown(&d, &sources)));
+        assert!(warnings.is_empty(), "{}\n{program}", shown(&warnings, &sources));
+    }
+}
