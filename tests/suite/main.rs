@@ -1,4 +1,7 @@
 //! All integration tests, in one binary.
+mod general_problems;
 mod golden;
 mod golden_gauss;
+mod numeric_cases;
 mod problems;
+mod replications;
