@@ -1,4 +1,5 @@
 //! All integration tests, in one binary.
+mod fit_properties;
 mod general_problems;
 mod golden;
 mod golden_gauss;
