@@ -24,6 +24,25 @@ macro_rules! codes {
 
 codes! {
     // E01 lexical and syntax (raised in syntax/)
+    "E0101" "unexpected text"
+    "E0102" "character outside the language"
+    "E0103" "brackets do not match"
+    "E0104" "malformed string"
+    "E0105" "malformed number"
+    "E0106" "reserved word used as a name"
+    "E0107" "statement continued on the next line"
+    "E0108" "wrong sign of definition"
+    "E0109" "operator of another language"
+    "E0110" "misplaced block"
+    "E0111" "missing type"
+    "E0112" "comment of another language"
+    "E0113" "nested too deeply"
+    "E0114" "program too large"
+    "E0115" "statements outside the models"
+    "E0116" "blank before an index or a call"
+    "E0117" "unfinished statement"
+    "E0118" "statement in the wrong place"
+    "E0199" "too many errors"
 
     // E02 names (raised in check/)
 
@@ -32,16 +51,66 @@ codes! {
     // E04 supports and types (raised in check/)
 
     // E05 graph (raised in check/ and graph/)
+    "E0550" "a node depends on itself"
+    "E0551" "a question about a node that does not exist"
 
     // E06 no plan (raised in plan/)
+    "E0601" "no such method of inference"
+    "E0602" "no such option"
+    "E0603" "an option has a wrong value"
+    "E0604" "an option of another method"
+    "E0605" "an option given twice"
+    "E0606" "a method that this version does not have"
+    "E0607" "no plan serves the model"
+    "E0608" "nothing is observed"
+    "E0609" "the likelihood is not Gaussian"
+    "E0610" "a mean is not linear in the unknowns"
+    "E0611" "a scale is not a product of precisions"
+    "E0612" "a prior that the plan cannot serve"
+    "E0613" "a prior argument or case weight depends on an unknown"
+    "E0614" "learned parameters are not available"
+    "E0615" "a precision of nothing"
+    "E0616" "a hyperprior without a maximum"
 
     // E07 data (raised in session/bind and, for files, in the binary's io/)
+
+    // E0750–E0799 files (raised in the binary's io/)
+    "E0750" "a file cannot be read"
+    "E0751" "a data file has no rows"
+    "E0752" "a file is not UTF-8 text"
+    "E0753" "the cells are separated by something else"
+    "E0754" "a column name is empty, used twice or unprintable"
+    "E0755" "a row has too few or too many cells"
+    "E0756" "a blank line between rows"
+    "E0757" "a quoted cell is not closed"
+    "E0758" "a number is too large"
+    "E0759" "a JSON file is malformed"
+    "E0760" "a JSON file is no table"
+    "E0761" "a column is in two files"
+    "E0762" "a file needs more memory than allowed"
+    "E0763" "a file format is not read"
+    "E0764" "a compressed file is damaged"
+    "E0765" "a column that an option names is not there"
+    "E0766" "a column cannot be a target"
+    "E0770" "an output cannot be written"
+    "E0780" "there is no such diagnostic"
+    "E0781" "there is no such documentation"
 
     // E08 numeric (raised in session/)
 
     // W warnings of the compiler: W01 syntax, W02 names, W03 shapes, W04 supports, W05 graph, W06 plan
+    "W0101" "documentation of nothing"
+    "W0102" "number read as zero"
 
     // W07 warnings about data
+
+    // W0750–W0799 warnings about files
+    "W0750" "blank lines after the last row"
+    "W0751" "the header may be data"
+    "W0752" "a large integer was rounded"
+    "W0753" "a tiny number became 0"
+    "W0754" "an entry of a JSON file is no data"
+    "W0755" "two column names look alike"
 
     // W08 numeric warnings
 }

@@ -1,6 +1,6 @@
 //! The plan: plain data that says what the runtime will do. No closures, no numbers from data.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::check::dim::Dim;
 use crate::check::typed::{ExprId, NodeId};
@@ -37,7 +37,7 @@ pub struct Plan {
 }
 
 /// A plan that was not taken.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Rejected {
     /// Its method.
     pub method: String,
