@@ -54,4 +54,5 @@ pub use session::compile::{Compiler, Model};
 pub use session::fit::Fit;
 pub use session::options::{Options, Progress};
 pub use session::predict::{NodePrediction, Prediction};
+pub use session::sample::Draws;
 pub use session::score::Scores;
