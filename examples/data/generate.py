@@ -22,7 +22,7 @@ def sinc(x):
 
 
 def make_sinc():
-    """Tipping (2001), section 3.1: sin(x)/x at 100 equally spaced inputs, noise of deviation 0.1."""
+    """As in Tipping (2001): sin(x)/x at 100 equally spaced inputs, noise of deviation 0.1."""
     r = random.Random(1)
     xs = [-10 + 20 * i / 99 for i in range(100)]
     write("sinc.csv", ["x", "t"], [(x, sinc(x) + r.gauss(0, 0.1)) for x in xs])
@@ -133,6 +133,22 @@ def make_stars():
     write("stars.csv", ["time", "brightness", "error", "trend"], rows)
 
 
+def make_counts():
+    """Events in a number of hours: the rate depends on the first of four inputs."""
+    r = random.Random(12)
+    rows = []
+    for _ in range(100):
+        x = [r.gauss(0, 1) for _ in range(4)]
+        hours = r.randint(1, 8)
+        # events within the hours: exponential waiting times
+        rate, time, events = math.exp(0.3 + 0.6 * x[0]), 0.0, -1
+        while time < hours:
+            time += r.expovariate(rate)
+            events += 1
+        rows.append((*x, hours, events))
+    write("counts.csv", ["x1", "x2", "x3", "x4", "hours", "events"], rows)
+
+
 def make_heights():
     """One column of numbers."""
     r = random.Random(11)
@@ -140,5 +156,5 @@ def make_heights():
 
 
 for make in (make_sinc, make_classes, make_ratings, make_friedman, make_shapes, make_schools, make_channels,
-             make_twins, make_groups, make_stars, make_heights):
+             make_twins, make_groups, make_stars, make_counts, make_heights):
     make()

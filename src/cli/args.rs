@@ -22,14 +22,28 @@ use crate::io::{DEFAULT_MEMORY, ReadOptions};
                   3 the fit did not converge; 4 an output could not be written; 130 interrupted."
 )]
 pub struct Cli {
-    /// When to use colours; NO_COLOR is respected
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    /// Use colours: auto (on a terminal, unless NO_COLOR is set), always, never
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true,
+        help_heading = "General options"
+    )]
     pub color: Color,
     /// Print results and errors only
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = "General options")]
     pub quiet: bool,
     /// Print more: every weight, how long steps took (twice: even more)
-    #[arg(short, long, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
+    #[arg(
+        short,
+        long,
+        global = true,
+        action = ArgAction::Count,
+        conflicts_with = "quiet",
+        help_heading = "General options"
+    )]
     pub verbose: u8,
     /// What to do.
     #[command(subcommand)]
@@ -120,8 +134,8 @@ pub struct Check {
     pub settings: Settings,
     #[command(flatten)]
     pub data: OptionalData,
-    /// How diagnostics are printed
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    /// How diagnostics are printed: text, json
+    #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     pub format: TextOrJson,
 }
 
@@ -141,8 +155,8 @@ pub struct Fmt {
 pub struct Graph {
     #[command(flatten)]
     pub program: Program,
-    /// What to draw
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    /// What to write: text, dot, mermaid, svg, tikz, json
+    #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     pub format: GraphFormat,
     /// Print the Markov blanket of a node
     #[arg(long, value_name = "NODE", conflicts_with = "dsep")]
@@ -165,16 +179,16 @@ pub struct Plan {
     pub program: Program,
     #[command(flatten)]
     pub data: OptionalData,
-    /// How the plan is printed
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    /// How the plan is printed: text, json, latex
+    #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     pub format: PlanFormat,
 }
 
 /// `sbl emit`
 #[derive(Args, Debug)]
 pub struct Emit {
-    /// Which form
-    #[arg(value_name = "FORM")]
+    /// tokens, ast, typed, dag or plan
+    #[arg(value_name = "FORM", hide_possible_values = true)]
     pub stage: Stage,
     #[command(flatten)]
     pub program: Program,
@@ -191,19 +205,19 @@ pub struct Fit {
     #[arg(short, long, value_name = "FIT")]
     pub output: Option<PathBuf>,
     /// Seed of everything random
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
     /// Threads to use; the same number gives the same bits
-    #[arg(long, value_name = "T", default_value = "1", value_parser = parse_threads)]
+    #[arg(long, value_name = "T", default_value = "1", allow_negative_numbers = true, value_parser = parse_threads)]
     pub threads: usize,
     /// Stop after this many seconds with what there is
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds)]
     pub max_time: Option<f64>,
     /// Write one line for every iteration to this CSV file
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// How the result is printed
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    /// How the result is printed: text, json
+    #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     pub format: TextOrJson,
 }
 
@@ -221,8 +235,8 @@ pub struct Predict {
     /// Columns of the data to pass through, in front
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
     pub keep: Vec<String>,
-    /// How predictions are printed
-    #[arg(long, value_name = "FORMAT", default_value = "csv")]
+    /// How predictions are printed: csv, json
+    #[arg(long, value_name = "FORMAT", default_value = "csv", hide_possible_values = true)]
     pub format: CsvOrJson,
 }
 
@@ -234,8 +248,8 @@ pub struct Score {
     pub fit: PathBuf,
     #[command(flatten)]
     pub data: RequiredData,
-    /// How the measures are printed
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    /// How the measures are printed: text, json
+    #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     pub format: TextOrJson,
 }
 
@@ -245,8 +259,8 @@ pub struct Show {
     /// A fit, as written by sbl fit -o
     #[arg(value_name = "FIT")]
     pub fit: PathBuf,
-    /// How the fit is printed
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    /// How the fit is printed: text, json
+    #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     pub format: TextOrJson,
 }
 
@@ -264,7 +278,7 @@ pub struct Sample {
     #[arg(short = 'n', long = "draws", value_name = "N", default_value_t = 1)]
     pub draws: usize,
     /// Seed of the draws
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
@@ -290,8 +304,8 @@ pub struct Doc {
 /// `sbl completions`
 #[derive(Args, Debug)]
 pub struct Completions {
-    /// The shell
-    #[arg(value_name = "SHELL")]
+    /// bash, zsh, fish, elvish or powershell
+    #[arg(value_name = "SHELL", hide_possible_values = true)]
     pub shell: clap_complete::Shell,
 }
 
@@ -323,7 +337,7 @@ pub struct Settings {
 #[derive(Args, Debug)]
 pub struct RequiredData {
     /// CSV, TSV (also .gz) or JSON; - is CSV from standard input; several are joined by column
-    #[arg(long = "data", required = true, value_name = "FILE")]
+    #[arg(id = "data", long = "data", required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
@@ -333,7 +347,7 @@ pub struct RequiredData {
 #[derive(Args, Debug)]
 pub struct OptionalData {
     /// CSV, TSV (also .gz) or JSON; - is CSV from standard input; several are joined by column
-    #[arg(long = "data", value_name = "FILE")]
+    #[arg(id = "data", long = "data", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,

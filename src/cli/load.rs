@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::failure::Failure;
-use crate::io::{bytes, errors, write};
+use super::screen::Screen;
+use crate::io::{bytes, errors, is_stdin, write};
 
 pub use crate::io::shown;
 
@@ -25,4 +26,9 @@ pub fn fit_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
 /// Writes a file whole or not at all.
 pub fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     write::write_atomic(path, content).map_err(|e| Failure::unwritable(errors::unwritable(&shown(path), &e)))
+}
+
+/// Writes a file; `-` is standard output.
+pub fn write_or_print(path: &Path, content: &[u8], screen: &Screen) -> Result<(), Failure> {
+    if is_stdin(path) { screen.result(content) } else { write(path, content) }
 }

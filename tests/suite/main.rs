@@ -1,5 +1,18 @@
 //! The tests that look at the program from outside, one file a topic.
 
+mod cli_data;
+mod cli_help;
+mod cli_run;
+mod cli_write;
 mod dist;
+mod examples;
+mod pages;
 mod render;
+//! Every integration test, in one binary.
+mod errors_syntax;
 mod syntax;
+mod tidy;
+//! All integration tests, in one binary.
+mod golden;
+mod golden_gauss;
+mod problems;
