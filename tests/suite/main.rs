@@ -4,15 +4,18 @@ mod cli_data;
 mod cli_help;
 mod cli_run;
 mod cli_write;
+mod compiled;
 mod dist;
-mod examples;
-mod pages;
-mod render;
-//! Every integration test, in one binary.
+mod errors_plan;
 mod errors_syntax;
-mod syntax;
-mod tidy;
-//! All integration tests, in one binary.
+mod examples;
 mod golden;
 mod golden_gauss;
+mod graph;
+mod pages;
+mod plan;
 mod problems;
+mod programs;
+mod render;
+mod syntax;
+mod tidy;
