@@ -22,7 +22,7 @@ def sinc(x):
 
 
 def make_sinc():
-    """Tipping (2001), section 3.1: sin(x)/x at 100 equally spaced inputs, noise of deviation 0.1."""
+    """As in Tipping (2001): sin(x)/x at 100 equally spaced inputs, noise of deviation 0.1."""
     r = random.Random(1)
     xs = [-10 + 20 * i / 99 for i in range(100)]
     write("sinc.csv", ["x", "t"], [(x, sinc(x) + r.gauss(0, 0.1)) for x in xs])

@@ -38,7 +38,7 @@ fn fold(word: &[char]) -> Vec<char> {
     word.iter().flat_map(|c| c.to_lowercase()).collect()
 }
 
-/// Optimal string alignment distance: Levenshtein with swaps of neighbours (Boytsov 2011, §2.1).
+/// Optimal string alignment distance: Levenshtein with swaps of neighbours (Boytsov 2011).
 fn edits(a: &[char], b: &[char]) -> usize {
     // three rows of the usual table: i − 2, i − 1, i
     let mut before: Vec<usize> = vec![0; b.len() + 1];

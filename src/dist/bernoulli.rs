@@ -7,7 +7,7 @@ pub static BERNOULLI: Family = Family {
     name: "Bernoulli",
     summary: "success or failure, given a logit, a probit or a probability",
     formula: "P(y = 1) = p = 1 / (1 + exp(−logit)) = Φ(probit), P(y = 0) = 1 − p",
-    source: "Tipping (2001), Journal of Machine Learning Research 1, (22) and (23)",
+    source: "Bishop (2006), Pattern Recognition and Machine Learning, (2.2), (4.59) and (4.114)",
     example: "use std.priors.ridge\n\ndata x: real[N, D]\ndata t: bool[N]\nw ~ ridge(D)\n\
               t ~ Bernoulli(logit = x * w)\n",
     support: Support::Binary,

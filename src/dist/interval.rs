@@ -1,5 +1,5 @@
 //! The standard normal cut to an interval: its probability and its first three moments, with stable
-//! tails (docs/mathematics.md, "Ordered targets").
+//! tails (`docs/mathematics.md` §4.2).
 
 use super::special::{ln_phi, log_1m_exp, log_ndtr, mills};
 

@@ -11,6 +11,7 @@ pub mod gamma;
 pub mod interval;
 pub mod normal;
 pub mod ordinal;
+pub mod page;
 pub mod poisson;
 mod special;
 pub mod student_t;

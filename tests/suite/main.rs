@@ -6,6 +6,13 @@ mod cli_run;
 mod cli_write;
 mod dist;
 mod examples;
+mod pages;
 mod render;
+//! Every integration test, in one binary.
+mod errors_syntax;
 mod syntax;
 mod tidy;
+//! All integration tests, in one binary.
+mod golden;
+mod golden_gauss;
+mod problems;

@@ -356,3 +356,34 @@ fn nothing_foreign_and_nothing_unfinished() {
     }
     assert_none(&problems);
 }
+
+/// `mathematics §1.1` in a comment or a formula's source is a section that is there.
+#[test]
+fn quoted_sections_of_the_mathematics_exist() {
+    let text = std::fs::read_to_string(root().join("docs/mathematics.md")).unwrap();
+    let heading = |line: &str| {
+        line.trim_start_matches('#').trim().split(' ').next().map(|n| n.trim_end_matches('.').to_owned())
+    };
+    let sections: BTreeSet<String> =
+        text.lines().filter(|l| l.starts_with("##")).filter_map(heading).collect();
+    let mut problems = Vec::new();
+    for file in files("src", &["rs"]).into_iter().chain(files("stdlib", &["sbl"])) {
+        for line in file.text.lines() {
+            for (at, _) in line.match_indices("mathematics") {
+                // `mathematics.md` §1, §1.1: every number until the words change
+                let rest = line[at..]
+                    .trim_start_matches("mathematics")
+                    .trim_start_matches(".md")
+                    .trim_start_matches('`');
+                for part in rest.split(',').map_while(|p| p.trim().strip_prefix('§')) {
+                    let number: String =
+                        part.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+                    if !sections.contains(number.trim_end_matches('.')) {
+                        problems.push(format!("{}: docs/mathematics.md has no section {number}", file.path));
+                    }
+                }
+            }
+        }
+    }
+    assert_none(&problems);
+}
