@@ -2,6 +2,7 @@
 
 use sbl::graph::{Format, draw};
 use sbl::source::SourceMap;
+use sbl::syntax::{parse, print};
 
 use super::args::{Emit, Stage};
 use super::explain::ending_in_newline;
@@ -13,14 +14,14 @@ use super::{compile, load, report};
 pub fn run(args: &Emit, screen: &Screen) -> Result<Exit, Failure> {
     let file = &args.program.file;
     let text = match args.stage {
-        Stage::Tokens => sbl::syntax::print_tokens(&load::program(file)?),
+        Stage::Tokens => print::print_tokens(&load::program(file)?),
         Stage::Ast => {
             let mut sources = SourceMap::new();
             let id = sources.add(&load::shown(file), &load::program(file)?);
-            match sbl::syntax::parse(id, sources.text(id)) {
+            match parse::parse(id, sources.text(id)) {
                 Ok(module) => {
                     report::print(screen, &module.warnings, &sources);
-                    sbl::syntax::print_ast(&module.value)
+                    print::print_ast(&module.value)
                 }
                 Err(diagnostics) => return Err(Failure { exit: Exit::Wrong, diagnostics, sources }),
             }

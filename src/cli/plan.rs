@@ -5,7 +5,7 @@ use sbl::plan::{json, latex, text};
 use super::args::{Plan, PlanFormat};
 use super::failure::{Exit, Failure};
 use super::screen::Screen;
-use super::{compile, report};
+use super::{binding, compile, report};
 use crate::io as files;
 
 /// Prints the plan; with data also checks that they fit the model.
@@ -14,8 +14,8 @@ pub fn run(args: &Plan, screen: &Screen) -> Result<Exit, Failure> {
     if !args.data.files.is_empty() {
         let read = files::read_data(&args.data.files, &args.data.reading.options())?;
         report::print_plain(screen, &read.warnings);
-        let bound = model.bind(&read.value)?;
-        report::print(screen, bound.warnings(), model.sources());
+        let bound = binding::bind(&model, &read.value)?;
+        report::print(screen, &bound.warnings, model.sources());
     }
     let plan = model.plan()?;
     match args.format {
