@@ -335,3 +335,10 @@ pub(super) fn count(n: usize, what: &str) -> String {
 pub(super) fn are(n: usize) -> &'static str {
     if n == 1 { "is" } else { "are" }
 }
+
+/// Whether a latent node has one entry for each row of data, and so is drawn anew at prediction.
+pub(crate) fn is_per_row(model: &Model, node: NodeId) -> bool {
+    let rows = row_atoms(model);
+    let shape = &model.node(node).ty.shape;
+    shape.iter().any(|d| d.atoms().into_iter().any(|a| rows.contains(a)))
+}
