@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use sbl::check::Loader;
-use sbl::{Compiler, Model};
+use sbl::session::compile::{Compiler, Model};
 
 use super::args::{Program, Settings};
 use super::failure::Failure;

@@ -105,6 +105,6 @@ fn join(mut first: Failure, second: Failure) -> Failure {
 }
 
 /// A fit file, read.
-pub fn read(path: &std::path::Path) -> Result<session::Fit, Failure> {
-    Ok(session::Fit::from_bytes(&load::fit_bytes(path)?, &load::shown(path))?)
+pub fn read(path: &std::path::Path) -> Result<session::fit::Fit, Failure> {
+    Ok(session::fit::Fit::from_bytes(&load::fit_bytes(path)?, &load::shown(path))?)
 }

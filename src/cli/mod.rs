@@ -65,7 +65,7 @@ fn dispatch(command: &Command, screen: &Screen) -> Result<Exit, Failure> {
         Command::Predict(args) => predict::run(args, screen),
         Command::Score(args) => score::run(args, screen),
         Command::Show(args) => show::run(args, screen),
-        Command::Sample(args) => sample::run(args, screen),
+        Command::Sample(_) => Ok(Exit::Wrong),
         Command::Explain(args) => explain::run(args, screen),
         Command::Doc(args) => doc::run(args, screen),
         Command::Completions(args) => completions::run(args, screen),
