@@ -72,6 +72,28 @@ pub fn bind_training(model: &Model, data: &Data) -> Staged<Bound> {
     binder.finish()
 }
 
+/// Binds data for draws from the prior: inputs must be there, targets need not.
+///
+/// # Errors
+/// Everything that is wrong with the data.
+pub fn bind_inputs(model: &Model, data: &Data) -> Staged<Bound> {
+    if let Ok(bound) = bind_training(model, data) {
+        return Ok(bound);
+    }
+    let wanted: BTreeSet<NodeId> =
+        model.nodes.iter().filter(|n| n.data().is_some() && !n.is_observed()).map(|n| n.id).collect();
+    let mut binder = Binder::new(model, data, None);
+    let mut taken = columns::take(model, data, &wanted, &mut binder.found);
+    binder.bind(&mut taken);
+    let rows = data.row_count();
+    for atom in row_atoms(model) {
+        binder.bound.dims.entry(atom).or_insert(rows);
+    }
+    // a target that is not there is no error here
+    binder.found.retain(|d| d.code != "E0701" || !wanted.is_empty());
+    binder.finish()
+}
+
 /// Binds data for prediction: only what prediction needs, under the columns, levels and dimensions
 /// of the fit; with the targets too if `want_targets`.
 ///

@@ -12,6 +12,7 @@ pub(crate) mod outside;
 pub mod posterior;
 pub mod predict;
 pub mod result;
+pub mod sample;
 pub mod score;
 
 /// The version of the JSON that the program writes.
