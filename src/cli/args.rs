@@ -60,10 +60,8 @@ pub enum Command {
     #[command(after_help = "Example: sbl fmt model.sbl      Use - to format standard input.")]
     Fmt(Fmt),
     /// Draw the graph of a model, or ask it about independence
-    #[command(
-        after_help = "Example: sbl graph model.sbl --format svg -o model.svg\n         \
-                      sbl graph model.sbl --dsep alpha t --given w"
-    )]
+    #[command(after_help = "Example: sbl graph model.sbl --format svg -o model.svg\n         \
+                      sbl graph model.sbl --dsep alpha t --given w")]
     Graph(Graph),
     /// Say how a model will be inferred, and why
     #[command(after_help = "Example: sbl plan model.sbl --infer 'evidence(updates = em)'")]
@@ -72,11 +70,9 @@ pub enum Command {
     #[command(after_help = "Example: sbl emit typed model.sbl")]
     Emit(Emit),
     /// Fit a model to data
-    #[command(
-        after_help = "Example: sbl fit model.sbl --data data.csv -o model.sblfit\n\n\
+    #[command(after_help = "Example: sbl fit model.sbl --data data.csv -o model.sblfit\n\n\
                       Ctrl-C stops the fit and keeps what it has; a second one stops at once.\n\
-                      Exit status 3: the fit did not converge; the partial result is written and says so."
-    )]
+                      Exit status 3: the fit did not converge; the partial result is written and says so.")]
     Fit(Fit),
     /// Predict new rows with a fit
     #[command(after_help = "Example: sbl predict model.sblfit --data new.csv -o predictions.csv --keep id")]
@@ -505,7 +501,9 @@ mod tests {
 
     #[test]
     fn sizes() {
-        for (text, bytes) in [("0", 0), ("1500", 1500), ("500M", 500_000_000), ("1.5 kB", 1500), ("4GiB", 4 << 30)] {
+        for (text, bytes) in
+            [("0", 0), ("1500", 1500), ("500M", 500_000_000), ("1.5 kB", 1500), ("4GiB", 4 << 30)]
+        {
             assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
         }
         for text in ["", "M", "-1", "1X", "1e9"] {

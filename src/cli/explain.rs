@@ -1,8 +1,8 @@
 //! `sbl explain`: the page of a diagnostic code.
 
+use sbl::diag::Diagnostic;
 use sbl::diag::codes::{self, CODES};
 use sbl::diag::suggest::closest;
-use sbl::diag::Diagnostic;
 
 use super::args::Explain;
 use super::failure::{Exit, Failure};
@@ -11,7 +11,8 @@ use super::screen::Screen;
 /// Prints the page, or the list of codes.
 pub fn run(args: &Explain, screen: &Screen) -> Result<Exit, Failure> {
     let Some(wanted) = &args.code else {
-        let list: String = CODES.iter().map(|c| format!("{}  {}\n", screen.strong(c.code), c.title)).collect();
+        let list: String =
+            CODES.iter().map(|c| format!("{}  {}\n", screen.strong(c.code), c.title)).collect();
         screen.result(list.as_bytes())?;
         return Ok(Exit::Done);
     };

@@ -81,7 +81,9 @@ fn parse(arguments: Vec<OsString>) -> Result<Cli, ExitCode> {
     let parsed = command.try_get_matches_from(arguments).and_then(|m| Cli::from_arg_matches(&m));
     parsed.map_err(|e| match e.print() {
         // Help that nobody reads any more is no failure, help that cannot be written is one.
-        Err(io) if !e.use_stderr() && io.kind() != ErrorKind::BrokenPipe => ExitCode::from(Exit::Unwritable.code()),
+        Err(io) if !e.use_stderr() && io.kind() != ErrorKind::BrokenPipe => {
+            ExitCode::from(Exit::Unwritable.code())
+        }
         _ => ExitCode::from(if e.use_stderr() { 2 } else { 0 }),
     })
 }

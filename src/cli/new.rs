@@ -38,7 +38,10 @@ pub fn run(args: &New, screen: &Screen) -> Result<Exit, Failure> {
 
 /// A column that an option names and the data do not have.
 pub fn no_column(name: &str, option: &str, data: &sbl::data::Data) -> Diagnostic {
-    let found = Diagnostic::error("E0765", format!("{option} names {name:?}, which is no column of {}", data.origin()));
+    let found = Diagnostic::error(
+        "E0765",
+        format!("{option} names {name:?}, which is no column of {}", data.origin()),
+    );
     match closest(name, data.names()) {
         Some(near) => found.help(format!("did you mean {near:?}?")),
         None => {

@@ -35,7 +35,10 @@ impl Progress {
             return;
         }
         let weights = layout::plural(active, "weight");
-        self.bar.set_message(format!("iteration {iteration}, objective {}, {weights}", layout::number(objective, 6)));
+        self.bar.set_message(format!(
+            "iteration {iteration}, objective {}, {weights}",
+            layout::number(objective, 6)
+        ));
     }
 
     /// Wipes the line.

@@ -42,8 +42,19 @@ fn write_model(page: &Page<'_>) -> String {
     let arguments: Vec<String> = page.files.iter().map(|f| format!("--data {}", f.display())).collect();
     let one_line = |s: &str| s.replace(['\n', '\r'], " ");
     // Writing to a string cannot fail.
-    let _ = writeln!(s, "# Starter model for {}: {}, target {}.", one_line(&file), plural(page.rows, "row"), one_line(page.target));
-    let _ = writeln!(s, "#   sbl check {0}.sbl {1}\n#   sbl fit {0}.sbl {1} -o {0}.sblfit", page.model, one_line(&arguments.join(" ")));
+    let _ = writeln!(
+        s,
+        "# Starter model for {}: {}, target {}.",
+        one_line(&file),
+        plural(page.rows, "row"),
+        one_line(page.target)
+    );
+    let _ = writeln!(
+        s,
+        "#   sbl check {0}.sbl {1}\n#   sbl fit {0}.sbl {1} -o {0}.sblfit",
+        page.model,
+        one_line(&arguments.join(" "))
+    );
     if !inputs.is_empty() {
         s.push_str("use std.priors.ard\n");
     }
@@ -51,7 +62,8 @@ fn write_model(page: &Page<'_>) -> String {
     for line in inputs.declarations() {
         let _ = writeln!(s, "    {line}");
     }
-    let column = if t == page.target { String::new() } else { format!(" from column({})", quoted(page.target)) };
+    let column =
+        if t == page.target { String::new() } else { format!(" from column({})", quoted(page.target)) };
     let _ = writeln!(s, "    data {t}: {}{column}{}", what.declared(), what.remark(page.data, page.target));
     for (name, why) in &inputs.unused {
         let _ = writeln!(s, "    # not used: {} ({why})", one_line(name));
@@ -65,8 +77,12 @@ fn write_model(page: &Page<'_>) -> String {
             (false, [one]) => one.clone(),
             (false, _) => format!("[{}]", parts.join(", ")),
         };
-        let _ = writeln!(s, "    # The design: inputs brought to one scale (by training mean and deviation).");
-        let _ = writeln!(s, "    # For a curved relation: use std.kernels.rbf, and let phi = rbf({phi}, width = 2)");
+        let _ =
+            writeln!(s, "    # The design: inputs brought to one scale (by training mean and deviation).");
+        let _ = writeln!(
+            s,
+            "    # For a curved relation: use std.kernels.rbf, and let phi = rbf({phi}, width = 2)"
+        );
         let _ = writeln!(s, "    let phi = {phi}\n");
     }
     s.push_str(&distribution(what, t, !inputs.is_empty()));
@@ -85,7 +101,10 @@ fn distribution(what: &Target, t: &str, inputs: bool) -> String {
         } else {
             let _ = writeln!(s, "    # One score for every level, the same in every row.");
             s.push_str("    b ~ Normal(0, precision = 0.01)");
-            let _ = writeln!(s, " [levels({t})]\n    plate n in N {{\n        {t}[n] ~ Categorical(softmax = b)\n    }}");
+            let _ = writeln!(
+                s,
+                " [levels({t})]\n    plate n in N {{\n        {t}[n] ~ Categorical(softmax = b)\n    }}"
+            );
         }
         return s;
     }
@@ -160,7 +179,9 @@ impl Target {
                     _ => Target::Categories,
                 })
             }
-            _ => Err(unfit("is no column of single values").help("name a column with one value in every row")),
+            _ => {
+                Err(unfit("is no column of single values").help("name a column with one value in every row"))
+            }
         }
     }
 
@@ -262,20 +283,23 @@ impl Inputs {
         if !self.numbers.is_empty() {
             // The shorter list is the more readable one; both are exact.
             let exceptable = self.others.iter().all(|n| is_writable(n));
-            let (how, list) = if exceptable && self.numbers.len() > 12 && self.others.len() < self.numbers.len() {
-                ("except", &self.others)
-            } else {
-                ("columns", &self.numbers)
-            };
+            let (how, list) =
+                if exceptable && self.numbers.len() > 12 && self.others.len() < self.numbers.len() {
+                    ("except", &self.others)
+                } else {
+                    ("columns", &self.numbers)
+                };
             let list: Vec<String> = list.iter().map(|n| quoted(n)).collect();
             lines.push(format!("data {}: real[N, D] from {how}({})", self.matrix, list.join(", ")));
         }
         for (i, (variable, name)) in self.matrices.iter().enumerate() {
-            let from = if variable == name { String::new() } else { format!(" from column({})", quoted(name)) };
+            let from =
+                if variable == name { String::new() } else { format!(" from column({})", quoted(name)) };
             lines.push(format!("data {variable}: real[N, D{}]{from}", i + 1));
         }
         for (variable, name) in &self.categories {
-            let from = if variable == name { String::new() } else { format!(" from column({})", quoted(name)) };
+            let from =
+                if variable == name { String::new() } else { format!(" from column({})", quoted(name)) };
             lines.push(format!("data {variable}: category[N]{from}"));
         }
         lines
@@ -361,11 +385,57 @@ impl Names {
 fn is_variable(name: &str) -> bool {
     /// Reserved words, and names that the starter model or its language use already.
     const USED: [&str; 51] = [
-        "data", "from", "in", "model", "plate", "infer", "let", "param", "prior", "fn", "use", "column", "columns",
-        "except", "weight", "return", "real", "positive", "unit", "int", "count", "bool", "category", "ordered",
-        "increasing", "simplex", "exp", "log", "sqrt", "abs", "min", "max", "pow", "sum", "mean", "sd", "dot",
-        "sqdist", "absdist", "cols", "rows", "levels", "train", "standardize", "onehot", "ard", "mu", "w", "tau",
-        "phi", "std",
+        "data",
+        "from",
+        "in",
+        "model",
+        "plate",
+        "infer",
+        "let",
+        "param",
+        "prior",
+        "fn",
+        "use",
+        "column",
+        "columns",
+        "except",
+        "weight",
+        "return",
+        "real",
+        "positive",
+        "unit",
+        "int",
+        "count",
+        "bool",
+        "category",
+        "ordered",
+        "increasing",
+        "simplex",
+        "exp",
+        "log",
+        "sqrt",
+        "abs",
+        "min",
+        "max",
+        "pow",
+        "sum",
+        "mean",
+        "sd",
+        "dot",
+        "sqdist",
+        "absdist",
+        "cols",
+        "rows",
+        "levels",
+        "train",
+        "standardize",
+        "onehot",
+        "ard",
+        "mu",
+        "w",
+        "tau",
+        "phi",
+        "std",
     ];
     // Single capitals, perhaps with a number, are dimensions.
     let dimension = name.chars().next().is_some_and(char::is_uppercase)

@@ -37,14 +37,19 @@ pub fn summary(fit: &FitResult, screen: &Screen) -> String {
 }
 
 fn head(fit: &FitResult, screen: &Screen) -> Vec<String> {
-    let state = if fit.converged { "converged".to_owned() } else { screen.alert(&format!("not converged ({})", stop(&fit.report.stop))) };
-    let mut lines = vec![format!("{}: {} in {}", screen.strong(&fit.model), state, plural(fit.iterations, "iteration"))];
+    let state = if fit.converged {
+        "converged".to_owned()
+    } else {
+        screen.alert(&format!("not converged ({})", stop(&fit.report.stop)))
+    };
+    let mut lines =
+        vec![format!("{}: {} in {}", screen.strong(&fit.model), state, plural(fit.iterations, "iteration"))];
     lines.push(format!("plan {}, {} schedule", fit.plan.method, fit.plan.schedule));
     if screen.verbose > 0 {
         lines.extend(fit.plan.why.iter().map(|why| format!("  {}", screen.faint(why))));
-        lines.extend(fit.plan.rejected.iter().map(|r| {
-            screen.faint(&format!("  not {}: {}", r.method, r.because))
-        }));
+        lines.extend(
+            fit.plan.rejected.iter().map(|r| screen.faint(&format!("  not {}: {}", r.method, r.because))),
+        );
     }
     let name = fit.objective.name.replace('_', " ");
     let mut objective = format!("{}, {name} {}", plural(fit.rows, "row"), number(fit.objective.value, 6));
@@ -111,7 +116,11 @@ fn precision(name: &str, node: &NodeResult) -> Option<String> {
 fn scalar(name: &str, node: &NodeResult, screen: &Screen) -> Option<String> {
     let value = single(node)?;
     let sd = node.sd.as_ref().and_then(|s| s.as_slice().first());
-    let held = if node.held == Some(true) { screen.alert(" (held: the data do not determine it)") } else { String::new() };
+    let held = if node.held == Some(true) {
+        screen.alert(" (held: the data do not determine it)")
+    } else {
+        String::new()
+    };
     Some(match sd {
         Some(sd) => format!("{name} = {} ± {}{held}", number(value, 4), number(*sd, 3)),
         None => format!("{name} = {}{held}", number(value, 4)),

@@ -35,7 +35,8 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8], name: &str) -> Result<T,
             .help("fit the model again, or copy the file again")
     };
     let foreign = || {
-        Diagnostic::error("E0812", format!("`{name}` is no fit file")).help("give a file that `sbl fit … -o` wrote")
+        Diagnostic::error("E0812", format!("`{name}` is no fit file"))
+            .help("give a file that `sbl fit … -o` wrote")
     };
     let (first, rest) = split_line(bytes).ok_or_else(foreign)?;
     let version = first.strip_prefix(MAGIC).ok_or_else(foreign)?;
@@ -51,7 +52,11 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8], name: &str) -> Result<T,
     let sum = second.strip_prefix("sha256 ").ok_or_else(|| damaged("the checksum line is missing"))?;
     let length = third.strip_prefix("bytes ").ok_or_else(|| damaged("the length line is missing"))?;
     if length != body.len().to_string() {
-        return Err(damaged(&format!("it holds {} bytes where {} were written", body.len(), shorten(length))));
+        return Err(damaged(&format!(
+            "it holds {} bytes where {} were written",
+            body.len(),
+            shorten(length)
+        )));
     }
     if sum != hex(body) {
         return Err(damaged("the checksum does not match"));
