@@ -23,13 +23,27 @@ use crate::io::{DEFAULT_MEMORY, ReadOptions};
 )]
 pub struct Cli {
     /// Use colours: auto (on a terminal, unless NO_COLOR is set), always, never
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true,
+        help_heading = "General options"
+    )]
     pub color: Color,
     /// Print results and errors only
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = "General options")]
     pub quiet: bool,
     /// Print more: every weight, how long steps took (twice: even more)
-    #[arg(short, long, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
+    #[arg(
+        short,
+        long,
+        global = true,
+        action = ArgAction::Count,
+        conflicts_with = "quiet",
+        help_heading = "General options"
+    )]
     pub verbose: u8,
     /// What to do.
     #[command(subcommand)]
@@ -191,13 +205,13 @@ pub struct Fit {
     #[arg(short, long, value_name = "FIT")]
     pub output: Option<PathBuf>,
     /// Seed of everything random
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
     /// Threads to use; the same number gives the same bits
-    #[arg(long, value_name = "T", default_value = "1", value_parser = parse_threads)]
+    #[arg(long, value_name = "T", default_value = "1", allow_negative_numbers = true, value_parser = parse_threads)]
     pub threads: usize,
     /// Stop after this many seconds with what there is
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds)]
     pub max_time: Option<f64>,
     /// Write one line for every iteration to this CSV file
     #[arg(long, value_name = "FILE")]
@@ -264,7 +278,7 @@ pub struct Sample {
     #[arg(short = 'n', long = "draws", value_name = "N", default_value_t = 1)]
     pub draws: usize,
     /// Seed of the draws
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
@@ -323,7 +337,7 @@ pub struct Settings {
 #[derive(Args, Debug)]
 pub struct RequiredData {
     /// CSV, TSV (also .gz) or JSON; - is CSV from standard input; several are joined by column
-    #[arg(long = "data", required = true, value_name = "FILE")]
+    #[arg(id = "data", long = "data", required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
@@ -333,7 +347,7 @@ pub struct RequiredData {
 #[derive(Args, Debug)]
 pub struct OptionalData {
     /// CSV, TSV (also .gz) or JSON; - is CSV from standard input; several are joined by column
-    #[arg(long = "data", value_name = "FILE")]
+    #[arg(id = "data", long = "data", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,

@@ -31,7 +31,7 @@ pub fn run(args: &New, screen: &Screen) -> Result<Exit, Failure> {
         let found = errors::unwritable(&load::shown(path), &exists);
         return Err(Failure::unwritable(found.help("choose another name, or remove the file first")));
     }
-    load::write(path, text.as_bytes())?;
+    load::write_or_print(path, text.as_bytes(), screen)?;
     screen.note(&format!("wrote {}; next: sbl fit {} --data …", load::shown(path), load::shown(path)));
     Ok(Exit::Done)
 }

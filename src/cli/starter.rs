@@ -72,16 +72,13 @@ fn write_model(page: &Page<'_>) -> String {
     let several = matches!(what, Target::Categories);
     if !inputs.is_empty() {
         let parts = inputs.parts();
-        let phi = match (several, parts.as_slice()) {
-            (true, _) => format!("[1, {}]", parts.join(", ")),
-            (false, [one]) => one.clone(),
-            (false, _) => format!("[{}]", parts.join(", ")),
-        };
+        let phi = if several { format!("[1, {}]", parts.join(", ")) } else { joined(&parts) };
         let _ =
             writeln!(s, "    # The design: inputs brought to one scale (by training mean and deviation).");
         let _ = writeln!(
             s,
-            "    # For a curved relation: use std.kernels.rbf, and let phi = rbf({phi}, width = 2)"
+            "    # For a curved relation: use std.kernels.rbf, and let phi = rbf({}, width = 2)",
+            joined(&parts)
         );
         let _ = writeln!(s, "    let phi = {phi}\n");
     }
@@ -251,7 +248,6 @@ impl Inputs {
             let Some(column) = data.column(name) else { continue };
             kinds.push((name.to_owned(), Use::of(name, column, rows)));
         }
-        inputs.matrix = names.variable("x", "inputs");
         for (name, kind) in kinds {
             match kind {
                 Use::Number => inputs.numbers.push(name),
@@ -271,6 +267,7 @@ impl Inputs {
             }
         }
         inputs.others.push(target.to_owned());
+        inputs.matrix = names.variable("x", "x");
         inputs
     }
 
@@ -462,6 +459,14 @@ fn is_yes_no(levels: &[&str]) -> bool {
     let lower: BTreeSet<String> = levels.iter().map(|l| l.to_lowercase()).collect();
     let is = |a: &str, b: &str| lower.contains(a) && lower.contains(b);
     is("yes", "no") || is("true", "false")
+}
+
+/// Columns side by side.
+fn joined(parts: &[String]) -> String {
+    match parts {
+        [one] => one.clone(),
+        _ => format!("[{}]", parts.join(", ")),
+    }
 }
 
 /// The name of the data file as the name of a model.

@@ -76,7 +76,7 @@ impl EvalError {
                 format!("row {} has a level that was not there at training", row.saturating_add(1))
             }
             Why::Memory(wanted, allowed) => {
-                format!("needs about {} of memory, {} are allowed", bytes(*wanted), bytes(*allowed))
+                format!("needs about {} of memory, {} are allowed", Bytes(*wanted), Bytes(*allowed))
             }
             Why::NotKept => "a training value was not kept with the fit".to_owned(),
             Why::Circle => "the definition goes in a circle".to_owned(),
@@ -94,14 +94,21 @@ impl EvalError {
     }
 }
 
-/// `1.5 GiB`
-pub fn bytes(n: usize) -> String {
-    const UNITS: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
-    let mut size = n as f64;
-    let mut unit = 0;
-    while size >= 1024.0 && unit + 1 < UNITS.len() {
-        size /= 1024.0;
-        unit += 1;
+/// A number of bytes, shown as `1.5 GiB`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bytes(pub usize);
+
+impl std::fmt::Display for Bytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+        let mut size = self.0 as f64;
+        let mut unit = "bytes";
+        for next in UNITS {
+            if size >= 1024.0 {
+                size /= 1024.0;
+                unit = next;
+            }
+        }
+        if unit == "bytes" { write!(f, "{} bytes", self.0) } else { write!(f, "{size:.1} {unit}") }
     }
-    if unit == 0 { format!("{n} bytes") } else { format!("{size:.1} {}", UNITS[unit]) }
 }

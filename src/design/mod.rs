@@ -16,11 +16,11 @@ pub mod log_linear;
 pub mod natives;
 mod ops;
 pub mod value;
-mod walk;
+pub(crate) mod walk;
 pub mod want;
 
 pub use affine::{Affine, Draw, Restrict, affine};
-pub use error::{EvalError, Why};
+pub use error::{Bytes, EvalError, Why};
 pub use eval::{Evaluator, Inputs};
 pub use frozen::{Frozen, Notice};
 

@@ -24,6 +24,25 @@ macro_rules! codes {
 
 codes! {
     // E01 lexical and syntax (raised in syntax/)
+    "E0101" "unexpected text"
+    "E0102" "character outside the language"
+    "E0103" "brackets do not match"
+    "E0104" "malformed string"
+    "E0105" "malformed number"
+    "E0106" "reserved word used as a name"
+    "E0107" "statement continued on the next line"
+    "E0108" "wrong sign of definition"
+    "E0109" "operator of another language"
+    "E0110" "misplaced block"
+    "E0111" "missing type"
+    "E0112" "comment of another language"
+    "E0113" "nested too deeply"
+    "E0114" "program too large"
+    "E0115" "statements outside the models"
+    "E0116" "blank before an index or a call"
+    "E0117" "unfinished statement"
+    "E0118" "statement in the wrong place"
+    "E0199" "too many errors"
 
     // E02 names (raised in check/)
 
@@ -71,11 +90,17 @@ codes! {
     "E0762" "a file needs more memory than allowed"
     "E0763" "a file format is not read"
     "E0764" "a compressed file is damaged"
+    "E0765" "a column that an option names is not there"
+    "E0766" "a column cannot be a target"
     "E0770" "an output cannot be written"
+    "E0780" "there is no such diagnostic"
+    "E0781" "there is no such documentation"
 
     // E08 numeric (raised in session/)
 
     // W warnings of the compiler: W01 syntax, W02 names, W03 shapes, W04 supports, W05 graph, W06 plan
+    "W0101" "documentation of nothing"
+    "W0102" "number read as zero"
 
     // W07 warnings about data
 

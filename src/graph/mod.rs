@@ -11,6 +11,8 @@ pub mod draw;
 pub mod linear;
 pub mod plates;
 pub mod query;
+#[cfg(test)]
+pub(crate) mod sample;
 pub mod scale;
 pub mod walk;
 

@@ -298,3 +298,203 @@ fn given_descendant(dag: &Dag, id: NodeId, given: &BTreeSet<NodeId>) -> String {
     }
     String::new()
 }
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DMatrix;
+
+    use super::*;
+    use crate::graph::sample::{Random, dag, random};
+
+    fn ids(all: &[usize]) -> Vec<NodeId> {
+        all.iter().map(|i| NodeId(*i as u32)).collect()
+    }
+
+    /// Every simple path, by depth-first search; active if each inner node lets it through.
+    fn brute_force(dag: &Dag, a: &[NodeId], b: &[NodeId], given: &[NodeId]) -> bool {
+        let given: BTreeSet<NodeId> = given.iter().copied().collect();
+        // the closure written as the definition says: repeat until nothing changes
+        let mut known = given.clone();
+        loop {
+            let more: Vec<NodeId> = dag
+                .nodes()
+                .iter()
+                .filter(|n| n.deterministic && !known.contains(&n.id))
+                .filter(|n| dag.parents(n.id).iter().all(|p| known.contains(p)))
+                .map(|n| n.id)
+                .collect();
+            if more.is_empty() {
+                break;
+            }
+            known.extend(more);
+        }
+        fn has_given_descendant(dag: &Dag, id: NodeId, given: &BTreeSet<NodeId>) -> bool {
+            given.contains(&id) || dag.children(id).iter().any(|c| has_given_descendant(dag, *c, given))
+        }
+        fn walk(
+            dag: &Dag,
+            path: &mut Vec<NodeId>,
+            goal: &[NodeId],
+            given: &BTreeSet<NodeId>,
+            known: &BTreeSet<NodeId>,
+        ) -> bool {
+            let at = *path.last().unwrap();
+            if goal.contains(&at) && !known.contains(&at) {
+                return path.windows(3).all(|w| {
+                    let parents = dag.parents(w[1]);
+                    if parents.contains(&w[0]) && parents.contains(&w[2]) {
+                        has_given_descendant(dag, w[1], given)
+                    } else {
+                        !known.contains(&w[1])
+                    }
+                });
+            }
+            for next in dag.children(at).into_iter().chain(dag.parents(at)) {
+                if !path.contains(&next) {
+                    path.push(next);
+                    if walk(dag, path, goal, given, known) {
+                        return true;
+                    }
+                    path.pop();
+                }
+            }
+            false
+        }
+        !a.iter().filter(|id| !known.contains(id)).any(|id| walk(dag, &mut vec![*id], b, &given, &known))
+    }
+
+    /// A random question: disjoint a, b, given.
+    fn question(n: usize, random: &mut Random) -> (Vec<NodeId>, Vec<NodeId>, Vec<NodeId>) {
+        let (mut a, mut b, mut given) = (vec![0], vec![1 % n], Vec::new());
+        (a[0], b[0]) = (random.below(n), random.below(n));
+        while b[0] == a[0] {
+            b[0] = random.below(n);
+        }
+        for i in (0..n).filter(|i| *i != a[0] && *i != b[0]).collect::<Vec<_>>() {
+            match random.below(8) {
+                0 => a.push(i),
+                1 => b.push(i),
+                2..=4 => given.push(i),
+                _ => {}
+            }
+        }
+        (ids(&a), ids(&b), ids(&given))
+    }
+
+    #[test]
+    fn separation_agrees_with_the_enumeration_of_paths() {
+        let mut counts = [0, 0];
+        for seed in 0..3000 {
+            let n = 2 + (seed % 7) as usize;
+            let deterministic = if seed % 2 == 0 { 0.0 } else { 0.4 };
+            let dag = random(n, 0.2 + 0.1 * (seed % 4) as f64, deterministic, seed);
+            let mut source = Random(seed ^ 0xabc);
+            let (a, b, given) = question(n, &mut source);
+            let answer = d_separated(&dag, &a, &b, &given);
+            assert_eq!(
+                answer.separated,
+                brute_force(&dag, &a, &b, &given),
+                "seed {seed}: {a:?} {b:?} | {given:?}"
+            );
+            assert_eq!(
+                answer.separated,
+                d_separated(&dag, &b, &a, &given).separated,
+                "not symmetric, seed {seed}"
+            );
+            counts[usize::from(answer.separated)] += 1;
+            if !answer.separated {
+                let mut seen = answer.path.clone();
+                seen.sort_unstable();
+                seen.dedup();
+                assert_eq!(seen.len(), answer.path.len(), "the path repeats a node, seed {seed}");
+                assert_eq!(answer.why.len(), answer.path.len().saturating_sub(2));
+            } else {
+                assert!(!answer.why.is_empty(), "no reason, seed {seed}");
+            }
+        }
+        assert!(counts.iter().all(|c| *c > 500), "questions are one-sided: {counts:?}");
+    }
+
+    /// In a linear Gaussian model with generic coefficients and noise everywhere, nodes are
+    /// d-separated exactly if their partial covariance vanishes.
+    #[test]
+    fn separation_agrees_with_partial_covariances() {
+        let mut counts = [0, 0];
+        for seed in 0..600 {
+            let n = 3 + (seed % 6) as usize;
+            let dag = random(n, 0.35, 0.0, seed + 7);
+            let mut source = Random(seed);
+            // x = B x + e, so cov = (I − B)⁻¹ (I − B)⁻ᵀ
+            let mut system = DMatrix::<f64>::identity(n, n);
+            for edge in dag.edges() {
+                system[(edge.to.index(), edge.from.index())] = -(0.4 + source.unit());
+            }
+            let inverse = system.try_inverse().unwrap();
+            let cov = &inverse * inverse.transpose();
+            let (a, b, given) = question(n, &mut source);
+            let pick = |rows: &[NodeId], cols: &[NodeId]| {
+                DMatrix::from_fn(rows.len(), cols.len(), |i, j| cov[(rows[i].index(), cols[j].index())])
+            };
+            let mut partial = pick(&a, &b);
+            if !given.is_empty() {
+                let within = pick(&given, &given).try_inverse().unwrap();
+                partial -= pick(&a, &given) * within * pick(&given, &b);
+            }
+            let separated = d_separated(&dag, &a, &b, &given).separated;
+            assert_eq!(separated, partial.amax() < 1e-9, "seed {seed}: {}", partial.amax());
+            counts[usize::from(separated)] += 1;
+        }
+        assert!(counts.iter().all(|c| *c > 100), "questions are one-sided: {counts:?}");
+    }
+
+    #[test]
+    fn a_blanket_separates_its_node_from_everything_else() {
+        for seed in 0..400 {
+            let n = 3 + (seed % 7) as usize;
+            let dag = random(n, 0.35, 0.3, seed + 99);
+            for node in dag.nodes().iter().filter(|n| !n.deterministic) {
+                let blanket = markov_blanket(&dag, node.id).all();
+                let rest: Vec<NodeId> = dag
+                    .nodes()
+                    .iter()
+                    .filter(|n| n.id != node.id && !n.deterministic && !blanket.contains(&n.id))
+                    .map(|n| n.id)
+                    .collect();
+                assert!(
+                    d_separated(&dag, &[node.id], &rest, &blanket).separated,
+                    "seed {seed}, {}",
+                    node.name
+                );
+                // and no member can be left out
+                for left_out in &blanket {
+                    let fewer: Vec<NodeId> = blanket.iter().copied().filter(|id| id != left_out).collect();
+                    let mut others = rest.clone();
+                    others.push(*left_out);
+                    let still = d_separated(&dag, &[node.id], &others, &fewer).separated;
+                    assert!(!still, "seed {seed}, {}: {left_out:?} is not needed", node.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_computed_node_blocks_when_its_parents_are_given() {
+        // x → f → t, f computed from x: given x, f is known
+        let dag = dag(
+            &[
+                ("x", Role::Data, &[], &[]),
+                ("f", Role::Derived, &[0], &[]),
+                ("u", Role::Latent, &[1], &[]),
+                ("t", Role::Observed, &[1], &[]),
+            ],
+            &[],
+        );
+        let open = d_separated(&dag, &ids(&[2]), &ids(&[3]), &[]);
+        assert_eq!((open.separated, path_text(&dag, &open.path)), (false, "u ← f → t".to_owned()));
+        assert_eq!(open.why, ["`f` is not given"]);
+        let closed = d_separated(&dag, &ids(&[2]), &ids(&[3]), &ids(&[0]));
+        assert!(closed.separated);
+        assert_eq!(closed.determined, ids(&[1]));
+        assert_eq!(closed.why, ["blocked at `f`: the given nodes determine it"]);
+    }
+}

@@ -45,6 +45,14 @@ impl Cholesky {
         Err(BadPivot(last))
     }
 
+    /// Factorises without jitter; `None` if a pivot is not positive.
+    pub fn strict(a: &DMatrix<f64>) -> Option<Cholesky> {
+        let mut lower = a.clone();
+        factorise(lower.as_view_mut()).ok()?;
+        lower.fill_upper_triangle(0.0, 1);
+        Some(Cholesky { lower, jitter: 0.0 })
+    }
+
     /// The relative jitter that was added to the diagonal; 0 if none.
     pub fn jitter(&self) -> f64 {
         self.jitter

@@ -1,6 +1,7 @@
 //! What the host decides about a fit, beside the model and the data.
 
 use std::ops::ControlFlow;
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// Budgets, seed and progress of a fit.
@@ -17,7 +18,7 @@ pub struct Options {
     pub(crate) on_step: Option<OnStep>,
 }
 
-type OnStep = Box<dyn FnMut(&Progress) -> ControlFlow<()> + Send>;
+type OnStep = Mutex<Box<dyn FnMut(&Progress) -> ControlFlow<()> + Send>>;
 
 impl Default for Options {
     fn default() -> Self {
@@ -64,7 +65,7 @@ impl Options {
 
     /// Called after every iteration; answer [`Progress::go_on`] or [`Progress::stop`].
     pub fn on_step(mut self, f: impl FnMut(&Progress) -> ControlFlow<()> + Send + 'static) -> Self {
-        self.on_step = Some(Box::new(f));
+        self.on_step = Some(Mutex::new(Box::new(f)));
         self
     }
 }
@@ -91,5 +92,15 @@ impl Progress {
     /// Stops; the fit so far is returned and says so.
     pub fn stop(&self) -> ControlFlow<()> {
         ControlFlow::Break(())
+    }
+}
+
+impl Options {
+    /// Tells the host; a host that panicked before is not asked again.
+    pub(crate) fn tell(&self, progress: &Progress) -> ControlFlow<()> {
+        match self.on_step.as_ref().map(Mutex::lock) {
+            Some(Ok(mut f)) => f(progress),
+            _ => ControlFlow::Continue(()),
+        }
     }
 }

@@ -1,6 +1,6 @@
-//! Limits, and errors that single tokens show: checked before pest sees the text.
+//! Limits, checked before pest sees the text.
 
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::Diagnostic;
 use crate::source::{FileId, Span};
 use crate::syntax::token::{Token, TokenKind};
 
@@ -66,10 +66,4 @@ pub(crate) fn check_limits(file: FileId, tokens: &[Token]) -> Option<Diagnostic>
         }
     }
     None
-}
-
-/// Every wrong token and every control character, in source order.
-pub(crate) fn check_tokens(file: FileId, text: &str, tokens: &[Token]) -> Diagnostics {
-    let _ = (file, text, tokens);
-    Vec::new()
 }

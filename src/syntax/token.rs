@@ -245,6 +245,10 @@ pub fn lex(text: &str) -> Vec<Token> {
             Err(()) => TokenKind::Unknown,
         };
         match tokens.last_mut() {
+            // `2.` without a digit behind: the point belongs to the number. `2.*x` was cut before.
+            Some(last) if kind == TokenKind::Dot && last.kind == TokenKind::Number => {
+                (last.kind, last.end) = (TokenKind::BadNumber, end);
+            }
             // One complaint for a run of strange characters.
             Some(last) if kind == TokenKind::Unknown && last.kind == kind => last.end = end,
             _ => tokens.push(Token { kind, start, end }),

@@ -565,3 +565,51 @@ fn segment_meets(p: (f64, f64), q: (f64, f64), r: &Rect) -> bool {
     }
     from < to
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::draw::picture::picture;
+    use crate::graph::sample::random;
+
+    #[test]
+    fn nothing_overlaps_and_plates_hold_exactly_their_own() {
+        for seed in 0..120 {
+            let dag = random(2 + (seed % 11) as usize, 0.25, 0.2, seed);
+            let picture = picture(&dag);
+            let layout = layout(&picture);
+            for (i, a) in layout.items.iter().enumerate() {
+                let page = Rect { x: 0.0, y: 0.0, w: layout.size.0, h: layout.size.1 };
+                assert!(page.contains(a), "seed {seed}: item {i} leaves the page");
+                for (j, b) in layout.items.iter().enumerate().skip(i + 1) {
+                    assert!(!a.overlaps(b), "seed {seed}: items {i} and {j} overlap");
+                }
+                for plate in &layout.plates {
+                    let inside = plate.items.contains(&i);
+                    assert_eq!(
+                        inside,
+                        plate.rect.contains(a),
+                        "seed {seed}: item {i}, plate {}",
+                        plate.label
+                    );
+                    assert_eq!(
+                        inside,
+                        plate.rect.overlaps(a),
+                        "seed {seed}: item {i}, plate {}",
+                        plate.label
+                    );
+                }
+            }
+            for (i, a) in layout.plates.iter().enumerate() {
+                for (j, b) in layout.plates.iter().enumerate().skip(i + 1) {
+                    let nested = b.inner.contains(&i) || a.rect.overlaps(&b.rect) && b.rect.contains(&a.rect);
+                    assert!(nested || !a.rect.overlaps(&b.rect), "seed {seed}: plates {i} and {j} cross");
+                }
+            }
+            for (from, to) in &picture.edges {
+                let (a, b) = (layout.items[*from], layout.items[*to]);
+                assert!(a.y + a.h < b.y, "seed {seed}: the edge {from} → {to} does not go down");
+            }
+        }
+    }
+}
