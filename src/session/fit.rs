@@ -81,9 +81,9 @@ impl Model {
         let started = Instant::now();
         let memory = options.max_memory;
         let inputs = bound.inputs(typed);
-        let broken = |e| self.error(vec![findings::no_value(typed, &e)]);
+        let broken = |e| self.error(vec![bind::diagnose(typed, Some(data), &e)]);
         let (mut frozen, notices) = Frozen::learn(inputs, memory).map_err(broken)?;
-        warnings.extend(notices.iter().map(|n| findings::notice(typed, n, inputs)));
+        warnings.extend(notices.iter().map(|n| bind::warn(inputs, n)));
         let mut eval = Evaluator::new(inputs, &frozen, memory);
         let (problem, layout) = assemble(plan, &mut eval).map_err(broken)?;
         let budget = Budget { max_time: options.max_time, max_memory: memory };
