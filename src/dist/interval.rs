@@ -1,7 +1,7 @@
 //! The standard normal cut to an interval: its probability and its first three moments, with stable
 //! tails (`docs/mathematics.md` §4.2).
 
-use super::special::{ln_phi, log_1m_exp, log_ndtr, mills};
+use crate::math::special::{ln_phi, log_1m_exp, log_ndtr, mills};
 
 /// A standard normal z truncated to lo < z < hi.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -42,7 +42,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("nalgebra", &[]),
     ("faer", &["math"]),
     ("statrs", &["math"]),
-    ("libm", &["math", "dist"]),
+    ("libm", &[]),
     ("rand_chacha", &["session"]),
     ("serde", &[]),
     ("serde_json", &[]),
