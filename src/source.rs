@@ -111,9 +111,11 @@ impl SourceMap {
     pub fn line_column(&self, file: FileId, byte: u32) -> (usize, usize) {
         let text = self.text(file);
         let (at, _) = clamp(text, byte as usize, byte as usize);
-        let before = &text[..at];
-        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
-        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+        let (mut line, mut start) = (0, 0);
+        for (i, range) in lines(text).take_while(|range| range.start <= at).enumerate() {
+            (line, start) = (i, range.start);
+        }
+        (line + 1, text[start..at].chars().count() + 1)
     }
 
     /// Every file, in order of its id.
@@ -133,4 +135,22 @@ pub fn clamp(text: &str, start: usize, end: usize) -> (usize, usize) {
         end += 1;
     }
     (start, end)
+}
+
+/// The lines of a text, without their ends: LF, CRLF or a CR alone. The last may be empty; there is
+/// always one.
+pub fn lines(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+    let mut next = Some(0);
+    std::iter::from_fn(move || {
+        let start = next?;
+        let rest = text.get(start..)?;
+        let Some(length) = rest.find(['\n', '\r']) else {
+            next = None;
+            return Some(start..text.len());
+        };
+        let end = start + length;
+        let width = if rest[length..].starts_with("\r\n") { 2 } else { 1 };
+        next = Some(end + width);
+        Some(start..end)
+    })
 }

@@ -68,6 +68,11 @@ impl Dim {
         }
     }
 
+    /// How many terms the polynomial has.
+    pub fn terms(&self) -> usize {
+        self.terms.len()
+    }
+
     /// Every atom in it, sorted, once each.
     pub fn atoms(&self) -> Vec<&Atom> {
         let mut atoms: Vec<&Atom> = self.terms.iter().flat_map(|(m, _)| m).collect();

@@ -339,6 +339,94 @@ pub enum ExprKind {
     OneHot(ExprId),
 }
 
+impl ExprKind {
+    /// Calls `f` with each operand, in order.
+    pub fn operands(&self, f: &mut dyn FnMut(ExprId)) {
+        match self {
+            ExprKind::Number(_) | ExprKind::Dim(_) | ExprKind::Range(_) | ExprKind::Node(_) => {}
+            ExprKind::Neg(a)
+            | ExprKind::Row(a, _)
+            | ExprKind::Column(a, _)
+            | ExprKind::Transpose(a)
+            | ExprKind::RepeatColumns(a, _)
+            | ExprKind::RepeatRows(a, _)
+            | ExprKind::AsColumn(a)
+            | ExprKind::Train(a)
+            | ExprKind::Standardize(a)
+            | ExprKind::OneHot(a) => f(*a),
+            ExprKind::Elementwise(_, a, b) | ExprKind::MatMul(a, b) | ExprKind::RowDot(a, b) => {
+                f(*a);
+                f(*b);
+            }
+            ExprKind::Call(_, args) | ExprKind::Join(args) | ExprKind::Vector(args) => {
+                args.iter().for_each(|a| f(*a));
+            }
+            ExprKind::Gather { base, at } | ExprKind::GatherColumns { base, at } => {
+                f(*base);
+                f(*at);
+            }
+            ExprKind::GatherPairs { base, rows, cols } => {
+                f(*base);
+                f(*rows);
+                f(*cols);
+            }
+        }
+    }
+
+    /// The same with other operands, nodes and dimensions.
+    pub fn map(
+        &self,
+        expr: &mut dyn FnMut(ExprId) -> ExprId,
+        node: &dyn Fn(NodeId) -> NodeId,
+        dim: &dyn Fn(&Dim) -> Dim,
+    ) -> ExprKind {
+        match self {
+            ExprKind::Number(x) => ExprKind::Number(*x),
+            ExprKind::Dim(d) => ExprKind::Dim(dim(d)),
+            ExprKind::Range(d) => ExprKind::Range(dim(d)),
+            ExprKind::Node(id) => ExprKind::Node(node(*id)),
+            ExprKind::Neg(a) => ExprKind::Neg(expr(*a)),
+            ExprKind::Elementwise(op, a, b) => {
+                let a = expr(*a);
+                ExprKind::Elementwise(*op, a, expr(*b))
+            }
+            ExprKind::MatMul(a, b) => {
+                let a = expr(*a);
+                ExprKind::MatMul(a, expr(*b))
+            }
+            ExprKind::RowDot(a, b) => {
+                let a = expr(*a);
+                ExprKind::RowDot(a, expr(*b))
+            }
+            ExprKind::Call(native, args) => ExprKind::Call(*native, args.iter().map(|a| expr(*a)).collect()),
+            ExprKind::Join(args) => ExprKind::Join(args.iter().map(|a| expr(*a)).collect()),
+            ExprKind::Vector(args) => ExprKind::Vector(args.iter().map(|a| expr(*a)).collect()),
+            ExprKind::Gather { base, at } => {
+                let base = expr(*base);
+                ExprKind::Gather { base, at: expr(*at) }
+            }
+            ExprKind::GatherColumns { base, at } => {
+                let base = expr(*base);
+                ExprKind::GatherColumns { base, at: expr(*at) }
+            }
+            ExprKind::GatherPairs { base, rows, cols } => {
+                let base = expr(*base);
+                let rows = expr(*rows);
+                ExprKind::GatherPairs { base, rows, cols: expr(*cols) }
+            }
+            ExprKind::Row(a, i) => ExprKind::Row(expr(*a), *i),
+            ExprKind::Column(a, j) => ExprKind::Column(expr(*a), *j),
+            ExprKind::Transpose(a) => ExprKind::Transpose(expr(*a)),
+            ExprKind::RepeatColumns(a, n) => ExprKind::RepeatColumns(expr(*a), dim(n)),
+            ExprKind::RepeatRows(a, n) => ExprKind::RepeatRows(expr(*a), dim(n)),
+            ExprKind::AsColumn(a) => ExprKind::AsColumn(expr(*a)),
+            ExprKind::Train(a) => ExprKind::Train(expr(*a)),
+            ExprKind::Standardize(a) => ExprKind::Standardize(expr(*a)),
+            ExprKind::OneHot(a) => ExprKind::OneHot(expr(*a)),
+        }
+    }
+}
+
 /// Elementwise operators.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Op {

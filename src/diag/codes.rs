@@ -51,10 +51,50 @@ codes! {
     // E04 supports and types (raised in check/)
 
     // E05 graph (raised in check/ and graph/)
+    "E0550" "a node depends on itself"
+    "E0551" "a question about a node that does not exist"
 
     // E06 no plan (raised in plan/)
+    "E0601" "no such method of inference"
+    "E0602" "no such option"
+    "E0603" "an option has a wrong value"
+    "E0604" "an option of another method"
+    "E0605" "an option given twice"
+    "E0606" "a method that this version does not have"
+    "E0607" "no plan serves the model"
+    "E0608" "nothing is observed"
+    "E0609" "the likelihood is not Gaussian"
+    "E0610" "a mean is not linear in the unknowns"
+    "E0611" "a scale is not a product of precisions"
+    "E0612" "a prior that the plan cannot serve"
+    "E0613" "a prior argument or case weight depends on an unknown"
+    "E0614" "learned parameters are not available"
+    "E0615" "a precision of nothing"
+    "E0616" "a hyperprior without a maximum"
 
     // E07 data (raised in session/bind and, for files, in the binary's io/)
+
+    // E0750–E0799 files (raised in the binary's io/)
+    "E0750" "a file cannot be read"
+    "E0751" "a data file has no rows"
+    "E0752" "a file is not UTF-8 text"
+    "E0753" "the cells are separated by something else"
+    "E0754" "a column name is empty, used twice or unprintable"
+    "E0755" "a row has too few or too many cells"
+    "E0756" "a blank line between rows"
+    "E0757" "a quoted cell is not closed"
+    "E0758" "a number is too large"
+    "E0759" "a JSON file is malformed"
+    "E0760" "a JSON file is no table"
+    "E0762" "a file needs more memory than allowed"
+    "E0763" "a file format is not read"
+    "E0764" "a compressed file is damaged"
+    "E0765" "a column that an option names is not there"
+    "E0766" "a column cannot be a target"
+    "E0767" "a kept column does not fit the predictions"
+    "E0770" "an output cannot be written"
+    "E0780" "there is no such diagnostic"
+    "E0781" "there is no such documentation"
 
     // E08 numeric (raised in session/)
 
@@ -63,6 +103,14 @@ codes! {
     "W0102" "number read as zero"
 
     // W07 warnings about data
+
+    // W0750–W0799 warnings about files
+    "W0750" "blank lines after the last row"
+    "W0751" "the header may be data"
+    "W0752" "a large integer was rounded"
+    "W0753" "a tiny number became 0"
+    "W0754" "an entry of a JSON file is no data"
+    "W0755" "two column names look alike"
 
     // W08 numeric warnings
 }

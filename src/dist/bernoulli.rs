@@ -1,17 +1,50 @@
-//! Bernoulli.
-use super::{Elem, Family, Support};
+//! The Bernoulli distribution: success or failure.
 
-/// Bernoulli.
+use super::{Arg, Elem, Family, Support, one_of};
+use crate::math::special;
+
+/// Bernoulli(y | p).
 pub static BERNOULLI: Family = Family {
     name: "Bernoulli",
-    summary: "",
-    formula: "",
-    source: "",
-    example: "",
-    support: Support::Elem(Elem::Real),
-    args: &[],
+    summary: "success or failure, given a logit, a probit or a probability",
+    formula: "P(y = 1) = p = 1 / (1 + exp(−logit)) = Φ(probit), P(y = 0) = 1 − p",
+    source: "Bishop (2006), Pattern Recognition and Machine Learning, (2.2), (4.59) and (4.114)",
+    example: "use std.priors.ridge\n\ndata x: real[N, D]\ndata t: bool[N]\nw ~ ridge(D)\n\
+              t ~ Bernoulli(logit = x * w)\n",
+    support: Support::Binary,
+    log_concave: true,
+    args: &[
+        Arg::one_of("link", "logit", Elem::Real, "log odds of success"),
+        Arg::one_of("link", "probit", Elem::Real, "standard normal quantile of the probability of success"),
+        Arg::one_of("link", "p", Elem::Unit, "probability of success"),
+    ],
     gaussian: None,
     precision_prior: None,
-    sample: |_, _| None,
-    log_density: |_, _| f64::NAN,
+    sample,
+    log_density,
 };
+
+fn sample(args: &[f64], uniform: &mut dyn FnMut() -> f64) -> Option<f64> {
+    let success = log_density(1.0, args);
+    (!success.is_nan()).then(|| f64::from(uniform() < success.exp()))
+}
+
+fn log_density(value: f64, args: &[f64]) -> f64 {
+    let &[logit, probit, p] = args else { return f64::NAN };
+    let Some((link, argument)) = one_of(&[logit, probit, p]) else { return f64::NAN };
+    let s = match value {
+        1.0 => 1.0,
+        0.0 => -1.0,
+        v if v.is_nan() => return f64::NAN,
+        _ => return f64::NEG_INFINITY,
+    };
+    match link {
+        // −ln(1 + e^{−s f})
+        0 => special::log_sigmoid(s * argument),
+        // ln Φ(s f)
+        1 => special::log_ndtr(s * argument),
+        _ if !(0.0..=1.0).contains(&argument) => f64::NAN,
+        _ if s > 0.0 => argument.ln(),
+        _ => (-argument).ln_1p(),
+    }
+}

@@ -5,11 +5,14 @@
 
 pub mod bernoulli;
 pub mod categorical;
+mod draw;
 pub mod elem;
 pub mod flat;
 pub mod gamma;
+pub mod interval;
 pub mod normal;
 pub mod ordinal;
+pub mod page;
 pub mod poisson;
 pub mod student_t;
 
@@ -31,17 +34,24 @@ pub struct Family {
     pub example: &'static str,
     /// What a draw is.
     pub support: Support,
+    /// Whether the log density is concave in the linear predictor, so that a draw as data has a
+    /// score and a curvature of one sign and the posterior has one mode to expand around.
+    pub log_concave: bool,
     /// Its arguments, positional ones first.
     pub args: &'static [Arg],
     /// Conditionally Gaussian in its mean: which arguments are mean and scale.
     pub gaussian: Option<Gaussian>,
     /// A conjugate prior of a precision: the names of its shape and rate.
     pub precision_prior: Option<PrecisionPrior>,
-    /// One draw given scalar argument values in the order of [`Family::args`] (`NaN` if absent),
-    /// from independent uniforms in (0, 1).
+    /// One draw from independent uniforms in (0, 1), given argument values as for
+    /// [`Family::log_density`]; `None` where there is no draw (an improper or impossible argument).
     pub sample: fn(args: &[f64], uniform: &mut dyn FnMut() -> f64) -> Option<f64>,
-    /// Log density of a draw given scalar argument values in the order of [`Family::args`]
-    /// (`NaN` if absent), all constants included.
+    /// Log density of a draw, all constants included. A draw with levels is its code, counted from 0.
+    ///
+    /// `args` are the values in the order of [`Family::args`]: one number each, K for an argument
+    /// [`ArgShape::PerLevel`] of K levels, K − 1 for [`ArgShape::Cutpoints`]; `NaN` in every place of
+    /// an absent one, except that one with a default may never be absent. Outside the support the
+    /// result is −∞, and `NaN` where the arguments are no distribution.
     pub log_density: fn(value: f64, args: &[f64]) -> f64,
 }
 
@@ -83,6 +93,35 @@ pub struct Arg {
     pub shape: ArgShape,
     /// Required, optional, or one of a group.
     pub need: Need,
+    /// One line: what it means.
+    pub doc: &'static str,
+}
+
+impl Arg {
+    /// An argument that must be given, by name, of the shape of the node.
+    pub const fn required(name: &'static str, elem: Elem, doc: &'static str) -> Arg {
+        Arg { name, positional: false, elem, shape: ArgShape::Node, need: Need::Required, doc }
+    }
+
+    /// One of several alternatives, given by name, of the shape of the node.
+    pub const fn one_of(group: &'static str, name: &'static str, elem: Elem, doc: &'static str) -> Arg {
+        Arg { name, positional: false, elem, shape: ArgShape::Node, need: Need::OneOf(group), doc }
+    }
+
+    /// An argument that may be left out, given by name, of the shape of the node.
+    pub const fn default(name: &'static str, elem: Elem, value: f64, doc: &'static str) -> Arg {
+        Arg { name, positional: false, elem, shape: ArgShape::Node, need: Need::Default(value), doc }
+    }
+
+    /// The same, and it may be given without its name.
+    pub const fn positional(self) -> Arg {
+        Arg { positional: true, ..self }
+    }
+
+    /// The same, with another shape beside that of the node.
+    pub const fn shaped(self, shape: ArgShape) -> Arg {
+        Arg { shape, ..self }
+    }
 }
 
 /// The shape of an argument beside the shape of the node.
@@ -140,4 +179,11 @@ pub const FAMILIES: &[&Family] = &[
 /// The family of that name.
 pub fn family(name: &str) -> Option<&'static Family> {
     FAMILIES.iter().copied().find(|f| f.name == name)
+}
+
+/// Which of some alternatives is there, if exactly one is: its place and value.
+fn one_of(alternatives: &[f64]) -> Option<(usize, f64)> {
+    let mut present = alternatives.iter().copied().enumerate().filter(|(_, x)| !x.is_nan());
+    let first = present.next()?;
+    present.next().is_none().then_some(first)
 }

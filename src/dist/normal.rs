@@ -1,43 +1,50 @@
-//! Normal.
-use super::{Arg, ArgShape, Elem, Family, Gaussian, Need, Support};
+//! The normal distribution.
+
+use super::{Arg, Elem, Family, Gaussian, Support, one_of};
+use crate::math::special;
 
 /// N(y | mean, 1/precision).
 pub static NORMAL: Family = Family {
     name: "Normal",
     summary: "Gaussian with a mean and one of precision, variance, sd",
-    formula: "sqrt(precision / 2π) exp(−precision (y − mean)² / 2)",
-    source: "Bishop 2006, (1.46)",
+    formula: "p(y) = sqrt(precision / 2π) exp(−precision (y − mean)² / 2), precision = 1 / variance = 1 / sd²",
+    source: "Bishop (2006), Pattern Recognition and Machine Learning, (1.46)",
     example: "data t: real[N]\nmu ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(mu, precision = tau)\n",
     support: Support::Elem(Elem::Real),
+    log_concave: true,
     args: &[
-        Arg { name: "mean", positional: true, elem: Elem::Real, shape: ArgShape::Node, need: Need::Required },
-        Arg {
-            name: "precision",
-            positional: false,
-            elem: Elem::Positive,
-            shape: ArgShape::Node,
-            need: Need::OneOf("scale"),
-        },
-        Arg {
-            name: "variance",
-            positional: false,
-            elem: Elem::Positive,
-            shape: ArgShape::Node,
-            need: Need::OneOf("scale"),
-        },
-        Arg {
-            name: "sd",
-            positional: false,
-            elem: Elem::Positive,
-            shape: ArgShape::Node,
-            need: Need::OneOf("scale"),
-        },
+        Arg::required("mean", Elem::Real, "centre").positional(),
+        Arg::one_of("scale", "precision", Elem::Positive, "inverse of the variance"),
+        Arg::one_of("scale", "variance", Elem::Positive, "mean squared deviation from the mean"),
+        Arg::one_of("scale", "sd", Elem::Positive, "standard deviation"),
     ],
     gaussian: Some(Gaussian {
         mean: Some("mean"),
         scales: &[("precision", 1.0), ("variance", -1.0), ("sd", -2.0)],
     }),
     precision_prior: None,
-    sample: |_, _| None,
-    log_density: |_, _| f64::NAN,
+    sample,
+    log_density,
 };
+
+fn sample(args: &[f64], uniform: &mut dyn FnMut() -> f64) -> Option<f64> {
+    let (mean, root) = parameters(args)?;
+    Some(mean + special::normal_quantile(uniform()) / root)
+}
+
+fn log_density(value: f64, args: &[f64]) -> f64 {
+    let Some((mean, root)) = parameters(args) else { return f64::NAN };
+    // ½ ln precision − ½ ln 2π − ½ precision (y − mean)²
+    root.ln() + special::ln_phi((value - mean) * root)
+}
+
+/// Mean and the root of the precision.
+fn parameters(args: &[f64]) -> Option<(f64, f64)> {
+    let &[mean, precision, variance, sd] = args else { return None };
+    let root = match one_of(&[precision, variance, sd])? {
+        (0, precision) => precision.sqrt(),
+        (1, variance) => 1.0 / variance.sqrt(),
+        (_, sd) => 1.0 / sd,
+    };
+    (mean.is_finite() && root > 0.0 && root.is_finite()).then_some((mean, root))
+}

@@ -1,17 +1,87 @@
-//! Ordinal.
-use super::{Elem, Family, Support};
+//! Ordered levels: a latent value cut into intervals.
 
-/// Ordinal.
+use super::interval::interval_of_width;
+use super::{Arg, ArgShape, Elem, Family, Support, one_of};
+use crate::math::special;
+
+/// Ordinal(y | location, cutpoints, sd).
 pub static ORDINAL: Family = Family {
     name: "Ordinal",
-    summary: "",
-    formula: "",
-    source: "",
-    example: "",
-    support: Support::Elem(Elem::Real),
-    args: &[],
+    summary: "ordered levels: a latent normal or logistic value cut into intervals",
+    formula: "P(y ≤ j) = F((cutpoints[j] − location) / sd), F = Φ (probit) or 1 / (1 + exp(−z)) (logit)",
+    source: "McCullagh (1980), Journal of the Royal Statistical Society B 42(2); \
+             Chu and Ghahramani (2005), Journal of Machine Learning Research 6",
+    example: "use std.priors.ridge\n\ndata x: real[N, D]\ndata y: ordered[N]\nw ~ ridge(D)\n\
+              param cut: increasing[levels(y) - 1]\ny ~ Ordinal(probit = x * w, cutpoints = cut)\n",
+    support: Support::Ordered,
+    log_concave: true,
+    args: &[
+        Arg::one_of("link", "probit", Elem::Real, "location of a normal latent value"),
+        Arg::one_of("link", "logit", Elem::Real, "location of a logistic latent value"),
+        Arg::required("cutpoints", Elem::Increasing, "where one level ends and the next begins")
+            .shaped(ArgShape::Cutpoints),
+        Arg::default("sd", Elem::Positive, 1.0, "scale of the latent value"),
+    ],
     gaussian: None,
     precision_prior: None,
-    sample: |_, _| None,
-    log_density: |_, _| f64::NAN,
+    sample,
+    log_density,
 };
+
+fn sample(args: &[f64], uniform: &mut dyn FnMut() -> f64) -> Option<f64> {
+    let Parameters { link, location, cutpoints, sd } = parameters(args)?;
+    let u = uniform();
+    let z = match link {
+        Link::Probit => special::normal_quantile(u),
+        Link::Logit => u.ln() - (-u).ln_1p(),
+    };
+    // the level whose interval holds the latent value
+    Some(cutpoints.iter().filter(|b| **b < location + sd * z).count() as f64)
+}
+
+fn log_density(value: f64, args: &[f64]) -> f64 {
+    let Some(Parameters { link, location, cutpoints, sd }) = parameters(args) else { return f64::NAN };
+    if value.is_nan() {
+        return f64::NAN;
+    }
+    if value < 0.0 || value.fract() != 0.0 || value > cutpoints.len() as f64 {
+        return f64::NEG_INFINITY;
+    }
+    let level = value as usize;
+    // z1 = (b_y − f)/sd above, z2 = (b_{y−1} − f)/sd below
+    let (above, below) = (cutpoints.get(level), level.checked_sub(1).and_then(|j| cutpoints.get(j)));
+    let z1 = above.map_or(f64::INFINITY, |b| (b - location) / sd);
+    let z2 = below.map_or(f64::NEG_INFINITY, |b| (b - location) / sd);
+    // z1 − z2, where cutpoints may lie too close for the difference of the two
+    let width = above.zip(below).map_or(f64::INFINITY, |(b1, b2)| (b1 - b2) / sd);
+    match link {
+        Link::Probit => interval_of_width(z2, z1, width).log_prob,
+        // ln s(z1) + ln(1 − s(z2)) + ln(1 − e^{−(z1 − z2)})
+        Link::Logit => special::log_sigmoid(z1) + special::log_sigmoid(-z2) + special::log_1m_exp(-width),
+    }
+}
+
+/// The distribution of the latent value.
+#[derive(Clone, Copy, PartialEq)]
+enum Link {
+    Probit,
+    Logit,
+}
+
+struct Parameters<'a> {
+    link: Link,
+    location: f64,
+    cutpoints: &'a [f64],
+    sd: f64,
+}
+
+fn parameters(args: &[f64]) -> Option<Parameters<'_>> {
+    let &[probit, logit, ref cutpoints @ .., sd] = args else { return None };
+    let (link, location) = match one_of(&[probit, logit])? {
+        (0, location) => (Link::Probit, location),
+        (_, location) => (Link::Logit, location),
+    };
+    let ascending = cutpoints.iter().all(|b| b.is_finite()) && cutpoints.windows(2).all(|b| b[0] < b[1]);
+    let proper = location.is_finite() && ascending && sd > 0.0 && sd.is_finite();
+    proper.then_some(Parameters { link, location, cutpoints, sd })
+}

@@ -1,17 +1,72 @@
-//! Poisson.
-use super::{Elem, Family, Support};
+//! Counts.
 
-/// Poisson.
+use std::f64::consts::PI;
+
+use super::{Arg, Elem, Family, Support, draw, one_of};
+use crate::math::special;
+
+/// Poisson(y | rate).
 pub static POISSON: Family = Family {
     name: "Poisson",
-    summary: "",
-    formula: "",
-    source: "",
-    example: "",
-    support: Support::Elem(Elem::Real),
-    args: &[],
+    summary: "counts, given a rate or its logarithm",
+    formula: "P(y) = rate^y exp(−rate) / y!, rate = exp(log)",
+    source: "McCullagh and Nelder (1989), Generalized Linear Models, §6.2",
+    example: "use std.priors.ridge\n\ndata x: real[N, D]\ndata y: count[N]\nw ~ ridge(D)\n\
+              y ~ Poisson(log = x * w)\n",
+    support: Support::Elem(Elem::Count),
+    log_concave: true,
+    args: &[
+        Arg::one_of("link", "log", Elem::Real, "logarithm of the rate"),
+        Arg::one_of("link", "rate", Elem::Positive, "expected count"),
+    ],
     gaussian: None,
     precision_prior: None,
-    sample: |_, _| None,
-    log_density: |_, _| f64::NAN,
+    sample,
+    log_density,
 };
+
+fn sample(args: &[f64], uniform: &mut dyn FnMut() -> f64) -> Option<f64> {
+    let (_, rate) = parameters(args)?;
+    if !rate.is_finite() {
+        return None;
+    }
+    if rate >= 10.0 {
+        return draw::poisson_draw(rate, &|k| log_density(k, args), uniform);
+    }
+    // inverse distribution function, term by term: P(k) = P(k − 1) rate / k
+    let (mut k, mut p, mut left) = (0.0, (-rate).exp(), uniform());
+    while left > p && k < 1000.0 {
+        left -= p;
+        k += 1.0;
+        p *= rate / k;
+    }
+    Some(k)
+}
+
+fn log_density(value: f64, args: &[f64]) -> f64 {
+    let Some((log, rate)) = parameters(args) else { return f64::NAN };
+    if value.is_nan() {
+        return f64::NAN;
+    }
+    if value < 0.0 || value.fract() != 0.0 || value.is_infinite() {
+        return f64::NEG_INFINITY;
+    }
+    if value < 15.0 {
+        // y ln rate − rate − ln y!
+        let power = if value == 0.0 { 0.0 } else { value * log };
+        power - rate - special::ln_gamma(value + 1.0)
+    } else {
+        // the same by Loader's saddle point, without cancellation
+        -0.5 * (2.0 * PI * value).ln() - special::stirling_rest(value) - special::deviance(value, rate)
+    }
+}
+
+/// The rate and its logarithm.
+fn parameters(args: &[f64]) -> Option<(f64, f64)> {
+    let &[log, rate] = args else { return None };
+    match one_of(&[log, rate])? {
+        (0, log) if log < f64::INFINITY => Some((log, log.exp())),
+        (1, rate) if rate >= 0.0 && rate.is_finite() => Some((rate.ln(), rate)),
+        _ => None,
+    }
+}

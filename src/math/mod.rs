@@ -1,1 +1,6 @@
-//! Special functions and factorisations.
+//! Numerical tools: special functions with stable tails, factorisations that report what they did,
+//! parallel columns, numerical rank.
+pub mod chol;
+pub mod parallel;
+pub mod qr;
+pub mod special;

@@ -1,0 +1,84 @@
+//! Programs compiled as the options say, with imports read from the disk.
+
+use std::path::{Component, Path, PathBuf};
+
+use sbl::check::Loader;
+use sbl::session::compile::{Compiler, Model};
+
+use super::args::{Program, Settings};
+use super::failure::Failure;
+use super::load;
+use super::report;
+use super::screen::Screen;
+
+/// The model of a program: the only one, or the one that `--model` names. Warnings are printed.
+pub fn model(program: &Program, screen: &Screen) -> Result<Model, Failure> {
+    let model = quietly(&program.file, &program.settings)?;
+    report::print(screen, model.warnings(), model.sources());
+    Ok(model)
+}
+
+/// The same without printing warnings.
+pub fn quietly(file: &Path, settings: &Settings) -> Result<Model, Failure> {
+    let text = load::program(file)?;
+    Ok(compiler(file, settings).compile(&text)?)
+}
+
+/// Every model of a program; with `--model` only that one.
+pub fn all(file: &Path, settings: &Settings) -> Result<Vec<Model>, Failure> {
+    let text = load::program(file)?;
+    let compiler = compiler(file, settings);
+    if settings.model.is_some() {
+        return Ok(vec![compiler.compile(&text)?]);
+    }
+    Ok(compiler.compile_all(&text)?)
+}
+
+fn compiler(file: &Path, settings: &Settings) -> Compiler {
+    let mut compiler = Compiler::new().file(&tidy(Path::new(&load::shown(file)))).loader(Disk);
+    if let Some(name) = &settings.model {
+        compiler = compiler.model(name);
+    }
+    for (name, value) in &settings.set {
+        compiler = compiler.set(name, *value);
+    }
+    if let Some(method) = &settings.infer {
+        compiler = compiler.infer(method);
+    }
+    compiler
+}
+
+/// Reads `use "lib/mine.sbl"` relative to the importing file.
+struct Disk;
+
+impl Loader for Disk {
+    fn load(&self, importing: &str, path: &str) -> Result<(String, String), String> {
+        let file = match Path::new(importing).parent() {
+            Some(directory) => directory.join(path),
+            None => Path::new(path).to_owned(),
+        };
+        // One file has one name, whichever way leads to it.
+        let name = tidy(&file);
+        let text = load::program(&file).map_err(|f| {
+            f.diagnostics
+                .first()
+                .map_or_else(|| format!("cannot read {}", file.display()), |d| d.message.clone())
+        })?;
+        Ok((name, text))
+    }
+}
+
+/// A path without `.` and without `x/..`.
+fn tidy(path: &Path) -> String {
+    let mut parts: Vec<Component<'_>> = Vec::new();
+    for part in path.components() {
+        match (part, parts.last()) {
+            (Component::CurDir, _) => {}
+            (Component::ParentDir, Some(Component::Normal(_))) => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    parts.iter().collect::<PathBuf>().display().to_string()
+}

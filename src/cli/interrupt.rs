@@ -1,0 +1,34 @@
+//! Ctrl-C: a fit stops and keeps what it has; a second Ctrl-C, and one during anything else, stops
+//! at once.
+
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::failure::Exit;
+use crate::io::write;
+
+static GRACEFUL: AtomicBool = AtomicBool::new(false);
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// Installs the handler. Without one (a second handler in the process) Ctrl-C just ends the program.
+pub fn install() {
+    let _ = ctrlc::set_handler(|| {
+        if !GRACEFUL.load(Ordering::SeqCst) || ASKED.swap(true, Ordering::SeqCst) {
+            write::remove_pending();
+            process::exit(i32::from(Exit::Interrupted.code()));
+        }
+    });
+}
+
+/// Runs something that looks at [`asked`] and can stop by itself.
+pub fn gracefully<T>(run: impl FnOnce() -> T) -> T {
+    GRACEFUL.store(true, Ordering::SeqCst);
+    let result = run();
+    GRACEFUL.store(false, Ordering::SeqCst);
+    result
+}
+
+/// Whether Ctrl-C was pressed.
+pub fn asked() -> bool {
+    ASKED.load(Ordering::SeqCst)
+}

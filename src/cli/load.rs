@@ -1,0 +1,34 @@
+//! Programs and fits from files, and files written.
+
+use std::path::Path;
+
+use super::failure::Failure;
+use super::screen::Screen;
+use crate::io::{bytes, errors, is_stdin, write};
+
+pub use crate::io::shown;
+
+/// The most a program may take; far above any program.
+const PROGRAM_LIMIT: u64 = 64 << 20;
+/// The most a fit file may take.
+const FIT_LIMIT: u64 = 4 << 30;
+
+/// The text of a program.
+pub fn program(path: &Path) -> Result<String, Failure> {
+    Ok(bytes::read_text(path, PROGRAM_LIMIT)?)
+}
+
+/// The bytes of a fit file.
+pub fn fit_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    Ok(bytes::read_bytes(path, FIT_LIMIT)?)
+}
+
+/// Writes a file whole or not at all.
+pub fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    write::write_atomic(path, content).map_err(|e| Failure::unwritable(errors::unwritable(&shown(path), &e)))
+}
+
+/// Writes a file; `-` is standard output.
+pub fn write_or_print(path: &Path, content: &[u8], screen: &Screen) -> Result<(), Failure> {
+    if is_stdin(path) { screen.result(content) } else { write(path, content) }
+}

@@ -1,0 +1,143 @@
+//! The standard normal cut to an interval: its probability and its first three moments, with stable
+//! tails (`docs/mathematics.md` §4.2).
+
+use crate::math::special::{ln_phi, log_1m_exp, log_ndtr, mills};
+
+/// A standard normal z truncated to lo < z < hi.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Interval {
+    /// ln P = ln(Φ(hi) − Φ(lo))
+    pub log_prob: f64,
+    /// E z
+    pub mean: f64,
+    /// 1 − Var z, between 0 and 1
+    pub curvature: f64,
+    /// E (z − E z)³
+    pub third: f64,
+}
+
+/// The truncation to `lo < hi`; either may be infinite. All `NaN` if it is empty.
+///
+/// Relative error of the probability and the mean about 1e-12 (absolute for the others); the
+/// probability is a logarithm, so an interval of 1e-300 is as good as any.
+pub fn interval(lo: f64, hi: f64) -> Interval {
+    interval_of_width(lo, hi, hi - lo)
+}
+
+/// The same, where the width `hi − lo` is known better than the difference of its rounded ends.
+pub fn interval_of_width(lo: f64, hi: f64, width: f64) -> Interval {
+    if lo.is_nan() || hi.is_nan() || width.is_nan() || width <= 0.0 {
+        return Interval { log_prob: f64::NAN, mean: f64::NAN, curvature: f64::NAN, third: f64::NAN };
+    }
+    if lo == f64::NEG_INFINITY && hi == f64::INFINITY {
+        return Interval { log_prob: 0.0, mean: 0.0, curvature: 0.0, third: 0.0 };
+    }
+    // the half nearer −∞: b is the end nearer 0
+    if lo + hi > 0.0 {
+        let m = left(-hi, -lo, width);
+        Interval { mean: -m.mean, third: -m.third, ..m }
+    } else {
+        left(lo, hi, width)
+    }
+}
+
+/// a < b with a + b ≤ 0, w = b − a.
+fn left(a: f64, b: f64, w: f64) -> Interval {
+    if a == f64::NEG_INFINITY {
+        half_line(b)
+    } else if w < 0.5 && w * a.abs().max(b.abs()) < 5.0 {
+        narrow(b, w)
+    } else if b < -12.0 {
+        far_tail(a, b)
+    } else {
+        ordinary(a, b)
+    }
+}
+
+fn half_line(b: f64) -> Interval {
+    // u = r, R = u, h = r(r + b), k as for the probit
+    let (r, rest) = mills(b);
+    let h = r * rest;
+    Interval { log_prob: log_ndtr(b), mean: -r, curvature: h, third: r * (1.0 - h) - h * rest }
+}
+
+/// 20-point Gauss-Legendre of exp(−d(d + 2b)/2), d = z − b in (−w, 0).
+fn narrow(b: f64, w: f64) -> Interval {
+    let mut sum = [0.0; 4];
+    let mut nodes = [(0.0, 0.0); 20];
+    for (pair, (x, weight)) in nodes.chunks_exact_mut(2).zip(LEGENDRE) {
+        for (node, sign) in pair.iter_mut().zip([-1.0, 1.0]) {
+            let d = 0.5 * w * (sign * x - 1.0);
+            *node = (d, 0.5 * w * weight * (-0.5 * d * (d + 2.0 * b)).exp());
+        }
+    }
+    for (d, p) in nodes {
+        sum[0] += p;
+        sum[1] += p * d;
+    }
+    let mean = sum[1] / sum[0];
+    for (d, p) in nodes {
+        sum[2] += p * (d - mean).powi(2);
+        sum[3] += p * (d - mean).powi(3);
+    }
+    Interval {
+        log_prob: ln_phi(b) + sum[0].ln(),
+        mean: b + mean,
+        curvature: 1.0 - sum[2] / sum[0],
+        third: sum[3] / sum[0],
+    }
+}
+
+fn far_tail(a: f64, b: f64) -> Interval {
+    // e = φ(a)/φ(b), x = Φ(a)/Φ(b), u = φ(b)/P, v = φ(a)/P
+    let e = (-0.5 * (a - b) * (a + b)).exp();
+    let (ra, _) = mills(a);
+    let (rb, rest) = mills(b);
+    let x = e * rb / ra;
+    let u = rb / (1.0 - x);
+    let v = e * u;
+    let u_plus_b = rest + rb * x / (1.0 - x);
+    let h = u * u_plus_b - weighted(v, 2.0 * u - v + a);
+    Interval { log_prob: ln_phi(b) - u.ln(), mean: v - u, curvature: h, third: third(a, b, u, v, h) }
+}
+
+fn ordinary(a: f64, b: f64) -> Interval {
+    let log_prob = if a < -1.0 && b > 1.0 {
+        (-(log_ndtr(a).exp() + log_ndtr(-b).exp())).ln_1p()
+    } else {
+        let top = log_ndtr(b);
+        top + log_1m_exp(log_ndtr(a) - top)
+    };
+    let u = (ln_phi(b) - log_prob).exp();
+    let v = (ln_phi(a) - log_prob).exp();
+    let r = u - v;
+    let h = r * r + weighted(u, b) - weighted(v, a);
+    Interval { log_prob, mean: -r, curvature: h, third: third(a, b, u, v, h) }
+}
+
+/// σ³ dh/df = −[2R(−g − R²) + R − k2 − gR], h = R² + g; the third moment is minus that.
+fn third(a: f64, b: f64, u: f64, v: f64, h: f64) -> f64 {
+    let r = u - v;
+    let g = h - r * r;
+    let k2 = weighted(u, b * b) - weighted(v, a * a);
+    -2.0 * r * h + r - k2 - g * r
+}
+
+/// p x, where a density p of 0 wins over any end.
+fn weighted(p: f64, x: f64) -> f64 {
+    if p == 0.0 { 0.0 } else { p * x }
+}
+
+/// Positive nodes and their weights on (−1, 1).
+const LEGENDRE: [(f64, f64); 10] = [
+    (0.076_526_521_133_497_33, 0.152_753_387_130_725_85),
+    (0.227_785_851_141_645_08, 0.149_172_986_472_603_75),
+    (0.373_706_088_715_419_56, 0.142_096_109_318_382_05),
+    (0.510_867_001_950_827_1, 0.131_688_638_449_176_63),
+    (0.636_053_680_726_515, 0.118_194_531_961_518_42),
+    (0.746_331_906_460_150_8, 0.101_930_119_817_240_44),
+    (0.839_116_971_822_218_8, 0.083_276_741_576_704_75),
+    (0.912_234_428_251_326, 0.062_672_048_334_109_06),
+    (0.963_971_927_277_913_8, 0.040_601_429_800_386_94),
+    (0.993_128_599_185_094_9, 0.017_614_007_139_152_118),
+];

@@ -1,0 +1,121 @@
+//! Files in and out: what the command line reads becomes [`sbl::data::Data`], what it writes is
+//! written whole or not at all.
+
+pub mod bytes;
+pub mod delimited;
+pub mod errors;
+pub mod json;
+pub mod names;
+pub mod number;
+pub mod output;
+pub mod records;
+pub mod write;
+
+use std::path::{Path, PathBuf};
+
+use sbl::data::Data;
+use sbl::diag::{Diagnostics, Staged, Warned};
+
+/// How to read data files.
+#[derive(Clone, Debug)]
+pub struct ReadOptions {
+    /// Tokens that mean "missing", beside an empty cell, `NA` and `NaN`.
+    pub missing: number::Missing,
+    /// What separates cells; `None`: a tab in `.tsv` files and a comma in others.
+    pub delimiter: Option<u8>,
+    /// The most memory that reading may take, in bytes.
+    pub max_memory: u64,
+}
+
+/// The memory that reading may take unless told otherwise, in bytes.
+pub const DEFAULT_MEMORY: u64 = 4 << 30;
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self { missing: number::Missing::default(), delimiter: None, max_memory: DEFAULT_MEMORY }
+    }
+}
+
+/// Reads every file and puts their columns side by side. `-` is CSV from standard input.
+///
+/// Errors: every file is read before any error is returned, so one run shows them all.
+pub fn read_data(paths: &[PathBuf], options: &ReadOptions) -> Staged<Data> {
+    let mut errors = Diagnostics::new();
+    let mut warnings = Diagnostics::new();
+    let mut parts: Vec<Data> = Vec::new();
+    for (i, path) in paths.iter().enumerate() {
+        if is_stdin(path) && paths[..i].iter().any(|p| is_stdin(p)) {
+            errors.push(errors::stdin_twice());
+            continue;
+        }
+        match read_one(path, options) {
+            Ok(read) => {
+                warnings.extend(read.warnings);
+                parts.push(read.value);
+            }
+            Err(found) => errors.extend(found),
+        }
+    }
+    let mut joined = Data::new();
+    if errors.is_empty() {
+        for part in parts {
+            joined = joined.join(part)?;
+        }
+    }
+    if errors.iter().any(|d| d.is_error()) {
+        errors.extend(warnings);
+        return Err(errors);
+    }
+    Ok(Warned::new(joined, warnings))
+}
+
+/// Whether a path stands for standard input.
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The name of a file as shown in messages.
+pub fn shown(path: &Path) -> String {
+    if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+fn read_one(path: &Path, options: &ReadOptions) -> Staged<Data> {
+    let origin = shown(path);
+    let kind = Kind::of(path);
+    if let Kind::Unreadable(what) = kind {
+        return Err(vec![errors::unsupported(&origin, what)]);
+    }
+    let text = bytes::read_text(path, options.max_memory).map_err(|d| vec![d])?;
+    match kind {
+        Kind::Json => json::parse(&text, &origin, options),
+        Kind::Tabs => delimited::parse(&text, &origin, options, b'\t'),
+        _ => delimited::parse(&text, &origin, options, b','),
+    }
+}
+
+/// What a file is, by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Commas,
+    Tabs,
+    Json,
+    Unreadable(&'static str),
+}
+
+impl Kind {
+    fn of(path: &Path) -> Kind {
+        let name = path.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        match name.rsplit_once('.').map(|(_, e)| e) {
+            Some("json") => Kind::Json,
+            Some("tsv" | "tab") => Kind::Tabs,
+            Some("parquet" | "arrow" | "feather") => Kind::Unreadable("Parquet and Arrow files"),
+            Some("npz" | "npy") => Kind::Unreadable("NumPy files"),
+            Some("svm" | "libsvm") => Kind::Unreadable("svmlight files"),
+            Some("xls" | "xlsx" | "ods") => Kind::Unreadable("spreadsheets"),
+            Some("zip" | "bz2" | "xz" | "zst" | "7z") => Kind::Unreadable("archives other than .gz"),
+            Some("sbl" | "sblfit") => Kind::Unreadable("programs and fits as data"),
+            _ => Kind::Commas,
+        }
+    }
+}

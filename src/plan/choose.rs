@@ -1,0 +1,199 @@
+//! The choice of a method: the one asked for, or the `auto` rule.
+//!
+//! The rule, in the order in which it is read:
+//! 1. a `param` → point plans: `evidence` if every likelihood is Gaussian, else `laplace`;
+//! 2. a likelihood that only `variational` serves → `variational`;
+//! 3. a proper prior of a free precision → `variational`;
+//! 4. `evidence` if every likelihood is Gaussian, else `laplace`.
+//!
+//! If the method so chosen has an obstacle, the next one is taken, and the plan says why.
+
+use super::ir::{Plan, Rejected};
+use super::method::{METHODS, Method, method};
+use super::options::{self, Parsed};
+use crate::check::dim::Dim;
+use crate::check::typed::{Dist, Model, Node, NodeKind};
+use crate::diag::suggest::closest;
+use crate::diag::{Diagnostic, Diagnostics, Staged, Warned};
+use crate::graph::walk::constant;
+use crate::graph::{Dag, Role};
+
+/// From how many weights on `auto` prefers the sequential schedule.
+const SEQUENTIAL_FROM: i64 = 400;
+
+/// The plan of a model: by the method it asks for, or by the rule above.
+///
+/// # Errors
+/// E06: an unknown method or option, everything that stops the method asked for, or (E0607) the
+/// first obstacle of each method.
+pub fn plan(model: &Model, dag: &Dag) -> Staged<Plan> {
+    match model.infer.method.as_deref() {
+        None | Some("auto") => automatic(model, dag),
+        Some(name) => match method(name) {
+            Some(method) => asked(model, dag, method),
+            None => Err(vec![unknown_method(model, name)]),
+        },
+    }
+}
+
+/// What the rule says, before obstacles: the methods in the order in which they are tried, and why.
+pub fn rule(model: &Model, dag: &Dag) -> (Vec<&'static Method>, String) {
+    let gaussian = |dist: &Dist| dist.family.gaussian.is_some();
+    let observed = || model.stochastic().filter(|(n, _)| n.is_observed());
+    let point = if observed().all(|(_, d)| gaussian(d)) { "evidence" } else { "laplace" };
+    let likelihoods = match observed().find(|(_, d)| !gaussian(d)) {
+        Some((node, dist)) => {
+            format!("the likelihood of `{}` is {}, not Gaussian", node.name, dist.family.name)
+        }
+        None => "every likelihood is Gaussian".to_owned(),
+    };
+
+    let param = dag.nodes().iter().find(|n| n.role == Role::Param);
+    let only_variational = observed().find(|(_, d)| !gaussian(d) && !d.family.log_concave);
+    let (first, why) = if let Some(param) = param {
+        (point, format!("rule 1: `{}` is a param, which a point plan learns; {likelihoods}", param.name))
+    } else if let Some((node, dist)) = only_variational {
+        let why = format!(
+            "rule 2: only `variational` serves {}, the likelihood of `{}`",
+            dist.family.name, node.name
+        );
+        ("variational", why)
+    } else if let Some((node, dist)) = model.stochastic().find(|(n, d)| is_proper_free(model, n, d)) {
+        let why =
+            format!("rule 3: the free precision `{}` has a proper {} prior", node.name, dist.family.name);
+        ("variational", why)
+    } else {
+        (
+            point,
+            format!(
+                "rule 4: {likelihoods}, and no param and no proper prior of a precision asks for another plan"
+            ),
+        )
+    };
+    let mut order: Vec<&'static Method> = method(first).into_iter().collect();
+    order.extend(METHODS.iter().filter(|m| m.name != first && m.name != "sequential"));
+    (order, why)
+}
+
+fn automatic(model: &Model, dag: &Dag) -> Staged<Plan> {
+    let (order, why) = rule(model, dag);
+    let any = options::parse(&model.infer, None)?;
+    let mut tried: Vec<(&'static Method, Diagnostic)> = Vec::new();
+    for method in &order {
+        match obstacles(model, dag, method, &any).into_iter().next() {
+            Some(first) => tried.push((*method, first)),
+            None => {
+                let parsed = options::parse(&model.infer, Some(method))?;
+                let mut reasons = vec![why];
+                for (earlier, obstacle) in &tried {
+                    reasons.push(format!(
+                        "{} comes first by that rule, but {}; {} is next and has no obstacle",
+                        earlier.name, obstacle.message, method.name
+                    ));
+                }
+                reasons.extend(schedule_reason(model));
+                return Ok(Warned::new(finish(model, dag, method, parsed, reasons), Vec::new()));
+            }
+        }
+    }
+    Err(vec![none_serves(model, &tried)])
+}
+
+fn asked(model: &Model, dag: &Dag, method: &'static Method) -> Staged<Plan> {
+    let parsed = options::parse(&model.infer, Some(method))?;
+    let found = obstacles(model, dag, method, &parsed);
+    if !found.is_empty() {
+        return Err(found);
+    }
+    let why = format!("`infer {}` asks for it", method.name);
+    Ok(Warned::new(finish(model, dag, method, parsed, vec![why]), Vec::new()))
+}
+
+fn obstacles(model: &Model, dag: &Dag, method: &Method, parsed: &Parsed) -> Diagnostics {
+    let mut found = (method.obstacles)(model, dag, &parsed.options);
+    if let Some((schedule, span)) = &parsed.schedule
+        && schedule == "sequential"
+    {
+        found.push(
+            Diagnostic::error("E0606", "the sequential schedule is not available in this version")
+                .at(*span, "asked for here")
+                .help("write `schedule = batch`, or leave `schedule` out"),
+        );
+    }
+    found
+}
+
+fn finish(model: &Model, dag: &Dag, method: &'static Method, parsed: Parsed, why: Vec<String>) -> Plan {
+    let mut plan = (method.compile)(model, dag, parsed.options);
+    plan.why = why;
+    for other in METHODS.iter().filter(|m| m.name != method.name) {
+        let because = match (other.obstacles)(model, dag, &plan.options).into_iter().next() {
+            Some(first) => first.message,
+            None => format!("{} comes first by the rule", method.name),
+        };
+        plan.rejected.push(Rejected { method: other.name.to_owned(), because });
+    }
+    plan
+}
+
+/// A latent precision whose prior is proper: shape and rate above 0, or known only with data.
+fn is_proper_free(model: &Model, node: &Node, dist: &Dist) -> bool {
+    let Some(prior) = dist.family.precision_prior else { return false };
+    let zero = |name: &str| dist.arg(name).and_then(|e| constant(model, e)) == Some(0.0);
+    matches!(node.kind, NodeKind::Latent(_))
+        && !zero(prior.shape)
+        && !prior.rates.iter().any(|(name, _)| zero(name))
+}
+
+/// What `auto` says about the schedule, if the number of weights could matter.
+fn schedule_reason(model: &Model) -> Option<String> {
+    let weights = model
+        .stochastic()
+        .filter(|(n, d)| matches!(n.kind, NodeKind::Latent(_)) && d.family.gaussian.is_some())
+        .map(|(n, _)| n.ty.shape.iter().fold(Dim::number(1), |size, dim| size.mul(dim)))
+        .fold(Dim::default(), |sum, size| sum.add(&size));
+    let batch = "the sequential schedule is not available in this version, so the schedule is batch";
+    match weights.as_number() {
+        Some(n) if n < SEQUENTIAL_FROM => None,
+        Some(n) => Some(format!("{n} weights are {SEQUENTIAL_FROM} or more, but {batch}")),
+        None => {
+            let name = |id| model.node(id).name.clone();
+            Some(format!(
+                "from {SEQUENTIAL_FROM} weights on (here {}) the schedule would be sequential; {batch}",
+                weights.display(&name)
+            ))
+        }
+    }
+}
+
+fn none_serves(model: &Model, tried: &[(&'static Method, Diagnostic)]) -> Diagnostic {
+    let mut found = Diagnostic::error("E0607", format!("no plan serves the model `{}`", model.name));
+    for (method, obstacle) in tried {
+        found = found.note(format!("{}: {}", method.name, obstacle.message));
+    }
+    // the place and the edit of a method that exists, if one has any
+    let best = tried.iter().map(|(_, o)| o).find(|o| o.code != "E0606").or(tried.first().map(|(_, o)| o));
+    if let Some(best) = best {
+        found.primary.clone_from(&best.primary);
+        found.secondary.clone_from(&best.secondary);
+        found.help.clone_from(&best.help);
+    }
+    if found.primary.is_none() {
+        found = found.at(model.span, "this model");
+    }
+    found
+}
+
+fn unknown_method(model: &Model, name: &str) -> Diagnostic {
+    let names = || METHODS.iter().map(|m| m.name).chain(["auto"]);
+    let found = Diagnostic::error("E0601", format!("no method of inference is called `{name}`"))
+        .note(format!("methods are {}", names().collect::<Vec<_>>().join(", ")));
+    let found = match model.infer.span {
+        Some(span) => found.at(span, "unknown method"),
+        None => found,
+    };
+    match closest(name, names()) {
+        Some(near) => found.help(format!("did you mean `infer {near}`?")),
+        None => found.help("leave `infer` out and let the compiler choose"),
+    }
+}

@@ -1,0 +1,262 @@
+//! What stops the method `evidence`.
+//!
+//! It serves every graph in which, given the precisions, data and weights are jointly Gaussian:
+//! each likelihood and each latent effect is Gaussian with a mean affine in the effects above it and
+//! a precision that is a product of powers of known numbers and hyperparameters; each
+//! hyperparameter has a conjugate prior whose own arguments are known.
+
+use std::collections::BTreeSet;
+
+use super::ir::{HyperScale, Options, ScaleExpr};
+use crate::check::typed::{Dist, ExprId, Model, Node, NodeId, NodeKind};
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::graph::linear::{affine_in, names, scale_form};
+use crate::graph::walk::{constant, latents};
+use crate::graph::{Dag, Role};
+
+/// Everything that stops `evidence`, in source order; empty if it can serve.
+pub fn evidence_obstacles(model: &Model, dag: &Dag, options: &Options) -> Diagnostics {
+    let mut found = Vec::new();
+    if !model.nodes.iter().any(Node::is_observed) {
+        found.push(nothing_observed(model));
+    }
+    for node in &model.nodes {
+        match &node.kind {
+            NodeKind::Param { .. } => found.push(learned(node)),
+            NodeKind::Data(data) => {
+                if let Some(dist) = &data.likelihood {
+                    likelihood(model, node, dist, &mut found);
+                }
+            }
+            NodeKind::Latent(dist) if dist.family.precision_prior.is_some() => {
+                hyper(model, dag, node, dist, options, &mut found);
+            }
+            NodeKind::Latent(dist) => effect(model, node, dist, &mut found),
+            NodeKind::Let { .. } => {}
+        }
+    }
+    found
+}
+
+/// The scale argument of a Gaussian that is given, with the power that makes it a precision.
+pub fn scale_of(dist: &Dist) -> Option<ScaleExpr> {
+    let gaussian = dist.family.gaussian?;
+    gaussian.scales.iter().find_map(|(name, power)| Some(ScaleExpr { value: dist.arg(name)?, power: *power }))
+}
+
+/// The rate argument of a prior of a precision that is given, with the power that makes it a rate.
+pub fn rate_of(dist: &Dist) -> Option<(&'static str, ExprId, f64)> {
+    let prior = dist.family.precision_prior?;
+    prior.rates.iter().find_map(|(name, power)| Some((*name, dist.arg(name)?, *power)))
+}
+
+/// The hyperparameters whose scale a Gaussian has, with powers; none if it is flat or no scale.
+pub fn scale_powers(model: &Model, dist: &Dist) -> Vec<(NodeId, f64)> {
+    let Some(scale) = scale_of(dist) else { return Vec::new() };
+    let mut powers = scale_form(model, scale.value).unwrap_or_default();
+    for (_, power) in &mut powers {
+        *power *= scale.power;
+    }
+    powers
+}
+
+fn is_gaussian_latent(model: &Model, id: NodeId) -> bool {
+    matches!(&model.node(id).kind, NodeKind::Latent(dist) if dist.family.gaussian.is_some())
+}
+
+fn is_hyper(model: &Model, id: NodeId) -> bool {
+    matches!(&model.node(id).kind, NodeKind::Latent(dist) if dist.family.precision_prior.is_some())
+}
+
+fn likelihood(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
+    let Some(mean) = dist.family.gaussian.map(|g| g.mean) else {
+        found.push(
+            Diagnostic::error(
+                "E0609",
+                format!(
+                    "`evidence` needs a Gaussian likelihood, found {} for `{}`",
+                    dist.family.name, node.name
+                ),
+            )
+            .at(dist.span, "not Gaussian")
+            .note(format!("{} offers no Gaussian form of its mean and scale", dist.family.name))
+            .help(format!(
+                "give `{}` a Normal likelihood, or wait for a version with another plan",
+                node.name
+            )),
+        );
+        return;
+    };
+    let Some(mean) = mean else {
+        found.push(
+            Diagnostic::error(
+                "E0609",
+                format!("{} is no likelihood for the data `{}`", dist.family.name, node.name),
+            )
+            .at(dist.span, "says nothing about the data")
+            .help(format!("write `{} ~ Normal(mean, precision = …)`", node.name)),
+        );
+        return;
+    };
+    gaussian(model, node, dist, mean, found);
+    if let Some(weight) = dist.weight {
+        let unknown = latents(model, weight);
+        if !unknown.is_empty() {
+            found.push(
+                Diagnostic::error(
+                    "E0613",
+                    format!("the case weights of `{}` depend on {}", node.name, names(model, &unknown)),
+                )
+                .at(model.expr(weight).span, "must be known")
+                .help("weight by data or by a number"),
+            );
+        }
+    }
+}
+
+fn effect(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
+    match dist.family.gaussian {
+        Some(gaussian_form) => {
+            if let Some(mean) = gaussian_form.mean {
+                gaussian(model, node, dist, mean, found);
+            }
+        }
+        None => found.push(
+            Diagnostic::error(
+                "E0612",
+                format!("`evidence` needs a Gaussian effect or a prior of a precision, found {} for the latent `{}`", dist.family.name, node.name),
+            )
+            .at(dist.span, format!("the prior of `{}`", node.name))
+            .help(format!("write `{0} ~ Normal(0, precision = …)`, or declare `data {0}` if it is observed", node.name)),
+        ),
+    }
+}
+
+/// Mean and scale of a Gaussian, observed or latent.
+fn gaussian(model: &Model, node: &Node, dist: &Dist, mean: &str, found: &mut Diagnostics) {
+    if let Some(value) = dist.arg(mean) {
+        match affine_in(model, value) {
+            Err(not) => found.push(
+                Diagnostic::error("E0610", format!("the mean of `{}` is not linear: it {}", node.name, not.why))
+                    .at(model.expr(not.expr).span, "not linear here")
+                    .also(dist.span, format!("the distribution of `{}`", node.name))
+                    .help("write the mean as known factors times unknowns, added up; `let` a known nonlinear part be computed from data alone"),
+            ),
+            Ok(unknown) => {
+                let others: BTreeSet<NodeId> =
+                    unknown.into_iter().filter(|id| !is_gaussian_latent(model, *id)).collect();
+                if let Some(first) = others.first() {
+                    let other = model.node(*first);
+                    let family = other.dist().map_or("", |d| d.family.name);
+                    found.push(
+                        Diagnostic::error(
+                            "E0610",
+                            format!("the mean of `{}` uses {}, which is not Gaussian", node.name, names(model, &others)),
+                        )
+                        .at(model.expr(value).span, "mean")
+                        .also(other.span, format!("`{}` is {family}", other.name))
+                        .help(format!("give `{0}` a Normal or Flat prior, or use `{0}` as a precision only", other.name)),
+                    );
+                }
+            }
+        }
+    }
+    if let Some(scale) = scale_of(dist) {
+        match scale_form(model, scale.value) {
+            Err(not) => found.push(
+                Diagnostic::error("E0611", format!("the scale of `{}` {}", node.name, not.why))
+                    .at(model.expr(not.expr).span, "not a product of powers of precisions")
+                    .also(dist.span, format!("the distribution of `{}`", node.name))
+                    .help("write the scale as a product: known numbers, precisions, quotients and constant powers of them"),
+            ),
+            Ok(powers) => {
+                let others: BTreeSet<NodeId> =
+                    powers.iter().map(|(id, _)| *id).filter(|id| !is_hyper(model, *id)).collect();
+                if let Some(first) = others.first() {
+                    let other = model.node(*first);
+                    let family = other.dist().map_or("", |d| d.family.name);
+                    found.push(
+                        Diagnostic::error(
+                            "E0611",
+                            format!("the scale of `{}` uses {}, which is {family} and no precision", node.name, names(model, &others)),
+                        )
+                        .at(model.expr(scale.value).span, "scale")
+                        .also(other.span, format!("`{}` is {family}", other.name))
+                        .help(format!("write `{} ~ Gamma(0, 0)`", other.name)),
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn hyper(model: &Model, dag: &Dag, node: &Node, dist: &Dist, options: &Options, found: &mut Diagnostics) {
+    let Some(prior) = dist.family.precision_prior else { return };
+    let rate = rate_of(dist);
+    let args = [dist.arg(prior.shape).map(|e| (prior.shape, e)), rate.map(|(name, e, _)| (name, e))];
+    for (name, value) in args.into_iter().flatten() {
+        let unknown = latents(model, value);
+        if !unknown.is_empty() {
+            found.push(
+                Diagnostic::error(
+                    "E0613",
+                    format!(
+                        "the {name} of `{}` depends on the unknown {}; `variational` would serve that",
+                        node.name,
+                        names(model, &unknown)
+                    ),
+                )
+                .at(model.expr(value).span, "must be known for `evidence`")
+                .help(format!("give a number: `{} ~ {}({name} = 0, …)`", node.name, dist.family.name)),
+            );
+        }
+    }
+    let scales_something =
+        model.stochastic().any(|(_, d)| scale_powers(model, d).iter().any(|(id, _)| *id == node.id));
+    if !scales_something {
+        found.push(unused_hyper(model, dag, node));
+    }
+    // Density scale: J falls in ln theta for every theta if shape ≤ 1/2 and rate = 0 (mathematics §2).
+    let shape = dist.arg(prior.shape).and_then(|e| constant(model, e));
+    let flat_rate = rate.is_some_and(|(_, e, power)| power > 0.0 && constant(model, e) == Some(0.0));
+    if options.hyper_scale == HyperScale::Density && flat_rate && shape.is_some_and(|a| a <= 0.5) {
+        found.push(
+            Diagnostic::error(
+                "E0616",
+                format!("with `hyper_scale = density` the prior of `{}` has no maximum: its shape is at most 1/2 and its rate 0", node.name),
+            )
+            .at(dist.span, "no maximum on the density scale")
+            .help("leave `hyper_scale` at `log`, or write `Gamma(1, 0)`, which is flat on the density scale"),
+        );
+    }
+}
+
+fn unused_hyper(model: &Model, dag: &Dag, node: &Node) -> Diagnostic {
+    let children: BTreeSet<NodeId> =
+        dag.children(node.id).into_iter().filter(|c| dag.node(*c).role != Role::Derived).collect();
+    let found = Diagnostic::error("E0615", format!("`{}` is the precision of nothing", node.name)).at(
+        node.span,
+        if children.is_empty() {
+            "nothing uses it".to_owned()
+        } else {
+            format!("used only by {}", names(model, &children))
+        },
+    );
+    found.help(format!("write `precision = {0}` where it belongs, or remove `{0}`", node.name))
+}
+
+fn learned(node: &Node) -> Diagnostic {
+    Diagnostic::error(
+        "E0614",
+        format!("learned parameters are not available in this version: `{}`", node.name),
+    )
+    .at(node.span, "a `param` is learned")
+    .help(format!("fix it with `let {} = …` and choose its value by hand or by cross-validation", node.name))
+}
+
+fn nothing_observed(model: &Model) -> Diagnostic {
+    Diagnostic::error("E0608", format!("nothing is observed in the model `{}`", model.name))
+        .at(model.span, "no `data` has a distribution")
+        .note("a node is observed if it is declared with `data` and has a `~`")
+        .help("declare the target as data: `data t: real[N]` beside `t ~ Normal(…)`")
+}

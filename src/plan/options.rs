@@ -1,0 +1,156 @@
+//! Options of `infer`: known names, right values, or an error that lists what there is.
+
+use super::ir::{HyperScale, Options, Updates};
+use super::method::{METHODS, Method};
+use crate::check::typed::{Infer, OptionValue};
+use crate::diag::suggest::closest;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::source::Span;
+
+/// Options that every method understands.
+pub const COMMON: &[&str] = &["max_iter", "tol", "restarts", "min_gain"];
+
+/// The values of options that are words.
+const WORDS: &[(&str, &[&str])] = &[
+    ("updates", &["mackay", "em"]),
+    ("hyper_scale", &["log", "density"]),
+    ("curvature", &["fixed", "exact"]),
+    ("blocks", &["joint", "separate"]),
+    ("schedule", &["batch", "sequential"]),
+];
+
+/// Checked options, and the schedule if one was asked for.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Parsed {
+    /// Valid by construction.
+    pub options: Options,
+    /// `schedule = sequential`, and its place.
+    pub schedule: Option<(String, Span)>,
+}
+
+/// Reads the options of a model for a method; `None`: the method is chosen later, and any option
+/// of any method may be meant.
+///
+/// # Errors
+/// E0602 unknown, E0603 a wrong value, E0604 of another method, E0605 given twice: all of them.
+pub fn parse(infer: &Infer, method: Option<&Method>) -> Result<Parsed, Diagnostics> {
+    let mut parsed = Parsed { options: Options::default(), schedule: None };
+    let mut errors = Vec::new();
+    for (i, (name, value, span)) in infer.options.iter().enumerate() {
+        let earlier = infer.options.iter().take(i).find(|(n, ..)| n == name);
+        let found = match earlier {
+            Some((.., first)) => Err(twice(name, *span, *first)),
+            None => known(name, *span, method).and_then(|()| set(&mut parsed, name, value, *span)),
+        };
+        errors.extend(found.err());
+    }
+    if errors.is_empty() { Ok(parsed) } else { Err(errors) }
+}
+
+/// The options that a method understands.
+pub fn of(method: &Method) -> Vec<&'static str> {
+    COMMON.iter().chain(method.options).copied().collect()
+}
+
+fn known(name: &str, span: Span, method: Option<&Method>) -> Result<(), Diagnostic> {
+    let mut list: Vec<&str> = match method {
+        Some(method) => of(method),
+        None => COMMON.iter().chain(METHODS.iter().flat_map(|m| m.options)).copied().collect(),
+    };
+    list.sort_unstable();
+    list.dedup();
+    if list.contains(&name) {
+        return Ok(());
+    }
+    let all = list.join(", ");
+    let owners: Vec<&str> = METHODS.iter().filter(|m| m.options.contains(&name)).map(|m| m.name).collect();
+    if let (Some(method), [first, ..]) = (method, owners.as_slice()) {
+        let found = format!("option `{name}` applies to {}, not to {}", owners.join(" and "), method.name);
+        return Err(Diagnostic::error("E0604", found)
+            .at(span, format!("not an option of {}", method.name))
+            .note(format!("options of {} are {all}", method.name))
+            .help(format!("remove `{name}`, or write `infer {first}(…)`")));
+    }
+    let whose = method.map_or("`infer`".to_owned(), |m| format!("`{}`", m.name));
+    let found = Diagnostic::error("E0602", format!("{whose} has no option `{name}`"))
+        .at(span, "unknown option")
+        .note(format!("known options are {all}"));
+    Err(match closest(name, list.iter().copied()) {
+        Some(near) => found.help(format!("did you mean `{near}`?")),
+        None => found.help("remove it"),
+    })
+}
+
+fn set(parsed: &mut Parsed, name: &str, value: &OptionValue, span: Span) -> Result<(), Diagnostic> {
+    let options = &mut parsed.options;
+    match name {
+        "max_iter" => options.max_iter = whole(name, value, span, 1)?,
+        "restarts" => options.restarts = whole(name, value, span, 0)?,
+        "tol" => options.tol = number(name, value, span)?,
+        "min_gain" => options.min_gain = number(name, value, span)?,
+        "updates" => {
+            options.updates = if word(name, value, span)? == "em" { Updates::Em } else { Updates::MacKay };
+        }
+        "hyper_scale" => {
+            let density = word(name, value, span)? == "density";
+            options.hyper_scale = if density { HyperScale::Density } else { HyperScale::Log };
+        }
+        "schedule" => parsed.schedule = Some((word(name, value, span)?, span)),
+        // options of methods that are not built yet: their values are checked all the same
+        _ => {
+            word(name, value, span)?;
+        }
+    }
+    Ok(())
+}
+
+fn whole(name: &str, value: &OptionValue, span: Span, least: usize) -> Result<usize, Diagnostic> {
+    match value {
+        OptionValue::Number(x) if x.fract() == 0.0 && *x >= least as f64 && *x <= 1e9 => Ok(*x as usize),
+        _ => Err(wrong(name, value, span, &format!("a whole number from {least} to 1e9"))
+            .help(format!("write `{name} = {}`", if least == 0 { 4 } else { 1000 }))),
+    }
+}
+
+fn number(name: &str, value: &OptionValue, span: Span) -> Result<f64, Diagnostic> {
+    match value {
+        OptionValue::Number(x) if x.is_finite() && *x >= 0.0 => Ok(*x),
+        _ => {
+            let example = if name == "tol" { "1e-6" } else { "0.5" };
+            Err(wrong(name, value, span, "a number of at least 0")
+                .help(format!("write `{name} = {example}`")))
+        }
+    }
+}
+
+fn word(name: &str, value: &OptionValue, span: Span) -> Result<String, Diagnostic> {
+    let words = WORDS.iter().find(|(n, _)| *n == name).map_or(&[][..], |(_, words)| words);
+    match value {
+        OptionValue::Word(given) if words.contains(&given.as_str()) => Ok(given.clone()),
+        _ => {
+            let list = words.join(" or ");
+            let near = match value {
+                OptionValue::Word(given) => closest(given, words.iter().copied()),
+                OptionValue::Number(_) => None,
+            };
+            let near = near.or(words.first().copied()).unwrap_or_default();
+            Err(wrong(name, value, span, &list).help(format!("write `{name} = {near}`")))
+        }
+    }
+}
+
+fn wrong(name: &str, value: &OptionValue, span: Span, expected: &str) -> Diagnostic {
+    let given = match value {
+        OptionValue::Number(x) => crate::graph::build::number_text(*x),
+        OptionValue::Word(w) => format!("`{w}`"),
+    };
+    Diagnostic::error("E0603", format!("option `{name}` is {given}, expected {expected}"))
+        .at(span, format!("expected {expected}"))
+}
+
+fn twice(name: &str, span: Span, first: Span) -> Diagnostic {
+    Diagnostic::error("E0605", format!("option `{name}` is given twice"))
+        .at(span, "second value")
+        .also(first, "first value")
+        .help("remove one of them")
+}

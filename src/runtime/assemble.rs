@@ -1,0 +1,204 @@
+//! From a plan and bound data to the numeric problem, and the way back from its indices to nodes.
+
+use std::collections::BTreeMap;
+
+use nalgebra::DMatrix;
+
+use crate::check::typed::{ExprId, NodeId};
+use crate::design::{Affine, EvalError, Evaluator, Restrict, Want, Why, affine, log_linear};
+use crate::plan::ir::{Plan, ScaleExpr};
+
+use super::problem::{Hyper, Problem, Scale, WeightPrior};
+
+/// Where the entries of nodes stand in a [`Problem`].
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Layout {
+    /// Latent Gaussian nodes: where their innovations start among the weights, and how many there are.
+    pub blocks: Vec<Place>,
+    /// Hyperparameter nodes: where their entries start, and how many there are.
+    pub hypers: Vec<Place>,
+    /// Observed nodes: where their present entries start among the rows.
+    pub terms: Vec<Rows>,
+}
+
+/// A run of indices that belongs to a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// The node.
+    pub node: NodeId,
+    /// Its first index.
+    pub start: usize,
+    /// How many.
+    pub len: usize,
+}
+
+/// The rows of an observed node.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Rows {
+    /// The node.
+    pub node: NodeId,
+    /// Its first row.
+    pub start: usize,
+    /// Which entries of the node (column-major) the rows are: those that are not missing.
+    pub entries: Vec<usize>,
+}
+
+impl Layout {
+    /// The node and entry of a weight.
+    pub fn weight(&self, i: usize) -> Option<(NodeId, usize)> {
+        find(&self.blocks, i)
+    }
+
+    /// The node and entry of a hyperparameter.
+    pub fn hyper(&self, h: usize) -> Option<(NodeId, usize)> {
+        find(&self.hypers, h)
+    }
+}
+
+fn find(places: &[Place], i: usize) -> Option<(NodeId, usize)> {
+    let place = places.iter().find(|p| (p.start..p.start + p.len).contains(&i))?;
+    Some((place.node, i - place.start))
+}
+
+/// Stacks rows, weights and hyperparameters in the order of the plan.
+///
+/// # Errors
+/// The expression that has no value, is not linear, or needs too much memory.
+pub fn assemble(plan: &Plan, eval: &mut Evaluator<'_>) -> Result<(Problem, Layout), EvalError> {
+    let mut layout = Layout::default();
+    let hypers = assemble_hypers(plan, eval, &mut layout)?;
+    let weights = assemble_weights(plan, eval, &mut layout)?;
+
+    let mut forms = Vec::with_capacity(plan.terms.len());
+    let (mut targets, mut noise, mut counts, mut term_of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (t, term) in plan.terms.iter().enumerate() {
+        let form = affine(eval, term.mean, &Restrict::default())?;
+        let y = observed(eval, term.node, term.mean)?;
+        let scales = scales(eval, term.scale, y.len(), &layout)?;
+        let weight = term.weight.map(|e| numbers(eval, e)).transpose()?;
+        let entries: Vec<usize> = (0..y.len()).filter(|i| !y[*i].is_nan()).collect();
+        let start = targets.len();
+        for &i in &entries {
+            targets.push(y[i] - at(&form.offset, i));
+            noise.push(scales[i].clone());
+            counts.push(weight.as_ref().map_or(1.0, |w| at(w, i)));
+            term_of.push(t);
+        }
+        layout.terms.push(Rows { node: term.node, start, entries });
+        forms.push(form);
+    }
+    let design = stack(plan, eval, &forms, &layout, targets.len(), weights.len())?;
+    Ok((Problem { targets, noise, counts, term: term_of, design, weights, hypers }, layout))
+}
+
+fn assemble_hypers(
+    plan: &Plan,
+    eval: &mut Evaluator<'_>,
+    layout: &mut Layout,
+) -> Result<Vec<Hyper>, EvalError> {
+    let mut hypers = Vec::new();
+    for update in &plan.hypers {
+        let len = size(eval, update.node, update.shape)?;
+        let shape = numbers(eval, update.shape)?;
+        let rate = numbers(eval, update.rate)?;
+        layout.hypers.push(Place { node: update.node, start: hypers.len(), len });
+        for i in 0..len {
+            // a Gamma given by its scale has rate 1/scale; rate 0 stays 0
+            let rate = at(&rate, i).powf(update.rate_power);
+            hypers.push(Hyper { shape: at(&shape, i), rate, held: None });
+        }
+    }
+    Ok(hypers)
+}
+
+fn assemble_weights(
+    plan: &Plan,
+    eval: &mut Evaluator<'_>,
+    layout: &mut Layout,
+) -> Result<Vec<WeightPrior>, EvalError> {
+    let mut weights = Vec::new();
+    for block in &plan.blocks {
+        let anywhere = block.scale.map(|s| s.value).or(block.mean).unwrap_or(ExprId(0));
+        let len = size(eval, block.node, anywhere)?;
+        layout.blocks.push(Place { node: block.node, start: weights.len(), len });
+        match block.scale {
+            None => weights.extend((0..len).map(|_| WeightPrior::Flat)),
+            Some(scale) => weights.extend(scales(eval, scale, len, layout)?.into_iter().map(WeightPrior::Normal)),
+        }
+    }
+    Ok(weights)
+}
+
+/// The precision of each of `len` entries.
+fn scales(eval: &mut Evaluator<'_>, scale: ScaleExpr, len: usize, layout: &Layout) -> Result<Vec<Scale>, EvalError> {
+    let form = log_linear(eval, scale.value)?;
+    let starts: BTreeMap<NodeId, usize> = layout.hypers.iter().map(|p| (p.node, p.start)).collect();
+    (0..len)
+        .map(|i| {
+            let entry = form.entry(i).ok_or(EvalError { expr: scale.value, why: Why::Position(i, form.entries.len()) })?;
+            // ln precision = power · ln value
+            let powers = entry
+                .powers
+                .iter()
+                .map(|(node, k, p)| {
+                    let start = starts.get(node).ok_or(EvalError { expr: scale.value, why: Why::NoValue(*node) })?;
+                    Ok((start + k, scale.power * p))
+                })
+                .collect::<Result<_, EvalError>>()?;
+            Ok(Scale { log_const: scale.power * entry.log_const, powers })
+        })
+        .collect()
+}
+
+/// The design: rows of the present entries, columns of all innovations.
+fn stack(
+    plan: &Plan,
+    eval: &Evaluator<'_>,
+    forms: &[Affine],
+    layout: &Layout,
+    n: usize,
+    m: usize,
+) -> Result<DMatrix<f64>, EvalError> {
+    let somewhere = plan.terms.first().map_or(ExprId(0), |t| t.mean);
+    let bytes = n.saturating_mul(m).saturating_mul(size_of::<f64>());
+    if bytes > eval.memory() {
+        return Err(EvalError { expr: somewhere, why: Why::Memory(bytes, eval.memory()) });
+    }
+    let mut design = DMatrix::zeros(n, m);
+    for ((form, rows), term) in forms.iter().zip(&layout.terms).zip(&plan.terms) {
+        for place in &layout.blocks {
+            if let Some(coef) = form.coef(place.node) {
+                // a scalar mean serves every entry
+                let same = vec![0; rows.entries.len()];
+                let entries = if form.len() == 1 { &same } else { &rows.entries };
+                coef.add_to(Some(entries), &mut design, rows.start, place.start)
+                    .map_err(|why| EvalError { expr: term.mean, why })?;
+            }
+        }
+    }
+    Ok(design)
+}
+
+/// The entries of an observed node, column-major; `NaN` is missing.
+fn observed(eval: &Evaluator<'_>, node: NodeId, expr: ExprId) -> Result<Vec<f64>, EvalError> {
+    let value = eval.inputs().values.get(&node).ok_or(EvalError { expr, why: Why::NoValue(node) })?;
+    Ok(value.array.as_slice().to_vec())
+}
+
+fn size(eval: &Evaluator<'_>, node: NodeId, expr: ExprId) -> Result<usize, EvalError> {
+    let inputs = eval.inputs();
+    let (_, rows, cols) = inputs.shape(&inputs.model.node(node).ty).map_err(|why| EvalError { expr, why })?;
+    rows.checked_mul(cols).ok_or(EvalError { expr, why: Why::Memory(usize::MAX, eval.memory()) })
+}
+
+fn numbers(eval: &mut Evaluator<'_>, e: ExprId) -> Result<Vec<f64>, EvalError> {
+    Ok(eval.finite(e, &Want::all())?.array.as_slice().to_vec())
+}
+
+/// The entry that belongs to entry `i` of a node: a scalar belongs to all.
+pub(crate) fn at(values: &[f64], i: usize) -> f64 {
+    match values {
+        [one] => *one,
+        many => many.get(i).copied().unwrap_or(f64::NAN),
+    }
+}

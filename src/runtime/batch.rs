@@ -1,0 +1,81 @@
+//! All weights at once: fixed-point updates until noise and growing precisions have settled
+//! (mathematics §1).
+
+use super::control::{Control, Point};
+use super::core::{Core, Role};
+use super::posterior::{Gram, Posterior};
+use super::solution::Failure;
+use super::updates::proposals;
+use crate::plan::ir::Updates;
+
+/// Largest change of a log hyperparameter in one update.
+const STEP: f64 = 4.6;
+/// A precision that grows by less than this an update is left to the exact test.
+const GROWTH: f64 = 0.05;
+/// The noise has settled when its log changes by less than this.
+const SETTLED: f64 = 1e-3;
+/// Hardly determined: can be pruned at any time if q² ≤ s.
+const NOTHING: f64 = 1e-9;
+/// Little determined: can be pruned if q² ≤ s once the noise has settled.
+const LITTLE: f64 = 1e-3;
+/// Updates before anything is pruned.
+const WARM_UP: usize = 8;
+/// Updates at most; the active set does the rest.
+const MOST: usize = 500;
+
+/// Updates everything that is not `frozen` from the given point until it has settled.
+pub(crate) fn batch(
+    core: &Core,
+    point: &mut Point,
+    frozen: &[bool],
+    control: &mut Control<'_>,
+) -> Result<(), Failure> {
+    let phase = match control.options.updates {
+        Updates::MacKay => "update precisions (MacKay)",
+        Updates::Em => "update precisions (EM)",
+    };
+    let mut gram = None;
+    for cycle in 0..MOST {
+        if !control.may_go_on() {
+            return Ok(());
+        }
+        if gram.is_none() {
+            gram = Gram::new(core, &point.active);
+        }
+        let posterior = Posterior::new(core, point, gram.as_ref())?;
+        control.record(core, point, &posterior, phase);
+        let steps: Vec<f64> = proposals(core, &point.x, &posterior, control.options.updates)
+            .iter()
+            .enumerate()
+            .map(|(h, p)| if frozen[h] { 0.0 } else { p.step(STEP) })
+            .collect();
+        let (mut noise, mut growth) = (0.0_f64, 0.0_f64);
+        let live = core.live(&point.active);
+        for (h, step) in steps.iter().enumerate().filter(|(h, _)| live[*h]) {
+            let hyper = &core.hypers[h];
+            let moved = (point.x[h] + step).clamp(hyper.lower, hyper.upper) - point.x[h];
+            point.x[h] += moved;
+            match hyper.role {
+                Role::Own(_) => growth = growth.max(moved.abs()),
+                _ => noise = noise.max(moved.abs()),
+            }
+        }
+        if cycle >= WARM_UP {
+            let threshold = if noise < SETTLED { LITTLE } else { NOTHING };
+            let mut at = 0;
+            point.active.retain(|&i| {
+                let (gamma, m) = (posterior.gamma[at], posterior.mean[at]);
+                at += 1;
+                // q² ≤ s is m² ≤ γ Σ_ii
+                core.weights[i].own.is_none() || gamma > threshold || m * m > gamma * (1.0 - gamma)
+            });
+            if point.active.len() < posterior.active.len() {
+                continue;
+            }
+        }
+        if noise < SETTLED && growth < GROWTH {
+            return Ok(());
+        }
+    }
+    Ok(())
+}

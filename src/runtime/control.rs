@@ -1,0 +1,112 @@
+//! Budgets, the observer, and the record of a fit while it runs.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use super::core::Core;
+use super::posterior::Posterior;
+use super::solution::{Step, Stop};
+use crate::plan::ir::Options;
+
+/// What a fit may use.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Budget {
+    /// Time; `None` is no limit (and the same answer every run).
+    pub max_time: Option<Duration>,
+    /// Memory in bytes, compared with an estimate before anything is allocated.
+    pub max_memory: usize,
+}
+
+impl Default for Budget {
+    /// No limit of time, 4 GiB.
+    fn default() -> Self {
+        Budget { max_time: None, max_memory: 4 << 30 }
+    }
+}
+
+/// A point of the search: internal log hyperparameters, and the weights in the model (ascending).
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    pub x: Vec<f64>,
+    pub active: Vec<usize>,
+}
+
+/// The observer of the host.
+pub(crate) type Observer<'a> = dyn FnMut(&Step<'_>) -> ControlFlow<()> + 'a;
+
+/// Counts iterations, keeps the trace, and says when to stop.
+pub(crate) struct Control<'a> {
+    pub options: &'a Options,
+    pub trace: Vec<f64>,
+    pub stopped: Option<Stop>,
+    pub jitter: f64,
+    budget: &'a Budget,
+    started: Option<Instant>,
+    observer: &'a mut Observer<'a>,
+}
+
+impl<'a> Control<'a> {
+    pub fn new(options: &'a Options, budget: &'a Budget, observer: &'a mut Observer<'a>) -> Self {
+        let started = budget.max_time.map(|_| Instant::now());
+        Control { options, trace: Vec::new(), stopped: None, jitter: 0.0, budget, started, observer }
+    }
+
+    /// Whether another iteration is allowed.
+    pub fn may_go_on(&mut self) -> bool {
+        if self.stopped.is_none() {
+            if self.trace.len() >= self.options.max_iter {
+                self.stopped = Some(Stop::MaxIter);
+            } else if let (Some(limit), Some(started)) = (self.budget.max_time, self.started)
+                && started.elapsed() >= limit
+            {
+                self.stopped = Some(Stop::MaxTime);
+            }
+        }
+        self.stopped.is_none()
+    }
+
+    /// Records an iteration and shows it to the host.
+    pub fn record(&mut self, core: &Core, point: &Point, posterior: &Posterior, phase: &'static str) {
+        self.jitter = self.jitter.max(posterior.jitter());
+        self.trace.push(posterior.log_evidence);
+        let kept = core.kept(&point.active);
+        let hypers = core.values(&point.x, &point.active);
+        let step = Step {
+            iteration: self.trace.len(),
+            objective: posterior.log_evidence,
+            active: kept.len(),
+            kept: &kept,
+            hypers: &hypers,
+            phase,
+        };
+        if (self.observer)(&step).is_break() && self.stopped.is_none() {
+            self.stopped = Some(Stop::Interrupted);
+        }
+    }
+}
+
+impl Core {
+    /// Indices in the problem of the active and the flat weights, ascending.
+    pub fn kept(&self, active: &[usize]) -> Vec<usize> {
+        let mut kept: Vec<usize> = active.iter().map(|&i| self.weights[i].index).collect();
+        kept.extend(self.flat_weights.iter().map(|f| f.0));
+        kept.sort_unstable();
+        kept
+    }
+
+    /// Hyperparameters in the user's units; infinite (or 0, by the sign of their powers) if nothing
+    /// they scale is left.
+    pub fn values(&self, x: &[f64], active: &[usize]) -> Vec<f64> {
+        let live = self.live(active);
+        (0..self.hypers.len())
+            .map(|h| {
+                let hyper = &self.hypers[h];
+                match hyper.is_free() && !live[h] {
+                    true if hyper.sign < 0.0 => 0.0,
+                    true => f64::INFINITY,
+                    false => hyper.value(x[h]),
+                }
+            })
+            .collect()
+    }
+}

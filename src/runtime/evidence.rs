@@ -1,0 +1,120 @@
+//! Evidence maximisation: type-II maximum likelihood, or MAP with Gamma hyperpriors, of every free
+//! hyperparameter of a Gaussian model (mathematics §1, §2).
+
+use super::batch::batch;
+pub use super::control::Budget;
+use super::control::{Control, Observer, Point};
+use super::core::{Core, Role};
+use super::finish::{Found, finish};
+use super::greedy::greedy;
+use super::polish::{Position, active_set};
+use super::prepare::prepare;
+use super::problem::Problem;
+use super::solution::{Failure, Solution};
+use super::start::{Start, set_bounds, start};
+use crate::math::qr::rank_up_to;
+use crate::plan::ir::Options;
+
+/// Columns are of low rank if so many of them span the rest to this fraction.
+const RANK_TOLERANCE: f64 = 1e-11;
+/// Noise held at this over the variance of the targets while a dictionary much larger than the data is pruned.
+const HELD_NOISE: f64 = 100.0;
+
+/// Fits a problem.
+///
+/// The observer sees every iteration and may stop the fit; what is then known is returned. The same
+/// problem gives the same bits, unless a limit of time is hit.
+///
+/// # Errors
+/// Numbers that are not finite, flat effects that the data do not determine, a hyperprior without a
+/// maximum, an estimate of memory above the budget, a factorisation that no jitter saves.
+pub fn solve(
+    problem: &Problem,
+    options: &Options,
+    budget: &Budget,
+    on_step: &mut Observer<'_>,
+) -> Result<Solution, Failure> {
+    let mut core = prepare(problem, options, budget)?;
+    set_bounds(&mut core);
+    let rank = low_rank(&core);
+    let mut control = Control::new(options, budget, on_step);
+    let mut best: Option<(f64, Found)> = None;
+    for attempt in 0..=options.restarts {
+        let found = run(&core, attempt, rank, &mut control)?;
+        let objective = Position::new(&core, &found.point)?.objective;
+        if best.as_ref().is_none_or(|b| objective > b.0 + 1e-9 * (1.0 + b.0.abs())) {
+            best = Some((objective, found));
+        }
+        if control.stopped.is_some() {
+            break;
+        }
+    }
+    match best {
+        Some((_, found)) => finish(&core, problem, found, rank, control),
+        None => Err(Failure::NonFinite { step: "starts" }),
+    }
+}
+
+/// One start: the usual one, then greedy ones, other noise and prior precisions, then random ones.
+fn run(
+    core: &Core,
+    attempt: usize,
+    rank: Option<usize>,
+    control: &mut Control<'_>,
+) -> Result<Found, Failure> {
+    let all_free = vec![false; core.hypers.len()];
+    let kind = match attempt {
+        0 | 1 => Start::default(),
+        2 => Start { noise: 100.0, ..Start::default() },
+        3 => Start { prior: 1e-2, ..Start::default() },
+        4 => Start { prior: 1e2, ..Start::default() },
+        seed => Start { seed: seed as u64, ..Start::default() },
+    };
+    let sequential = (attempt == 1) != rank.is_some();
+    if is_undetermined(core) {
+        // the evidence prefers to interpolate: prune at a held noise, then free it (mathematics §1)
+        let held: Vec<bool> = core.is_noise();
+        let x = start(core, Start { noise: HELD_NOISE, ..kind });
+        let mut point = if sequential {
+            greedy(core, x, &held, control)?
+        } else {
+            let mut point = Point { x, active: core.everything() };
+            batch(core, &mut point, &held, control)?;
+            point
+        };
+        active_set(core, &mut point, &held, true, control)?;
+        active_set(core, &mut point, &all_free, false, control)?;
+        return Ok(Found { point, held_first: true });
+    }
+    let x = start(core, kind);
+    let mut point = if sequential {
+        greedy(core, x, &all_free, control)?
+    } else {
+        let mut point = Point { x, active: core.everything() };
+        batch(core, &mut point, &all_free, control)?;
+        point
+    };
+    active_set(core, &mut point, &all_free, true, control)?;
+    Ok(Found { point, held_first: false })
+}
+
+/// At least twice as many prunable functions as observations, and a noise to be estimated from them.
+fn is_undetermined(core: &Core) -> bool {
+    let own = (0..core.weights.len()).filter(|&i| core.usable[i] && core.weights[i].own.is_some()).count();
+    let noise = core.is_noise();
+    let free_noise =
+        core.hypers.iter().zip(&noise).any(|(h, noise)| *noise && h.rate == 0.0 && h.role == Role::Free);
+    free_noise && own as f64 >= 2.0 * core.count() && own > 2
+}
+
+/// The rank r of the prunable columns if r (r + 1)/2 is below their number: the evidence then has flat
+/// ridges, on which all-at-once updates stay.
+fn low_rank(core: &Core) -> Option<usize> {
+    let own: Vec<usize> =
+        (0..core.weights.len()).filter(|&i| core.usable[i] && core.weights[i].own.is_some()).collect();
+    let limit = (1..).take_while(|r| r * (r + 1) / 2 < own.len()).last()?;
+    if own.len() < 4 {
+        return None;
+    }
+    rank_up_to(&core.phi.select_columns(&own), limit.min(core.t.len().saturating_sub(1)), RANK_TOLERANCE)
+}

@@ -1,0 +1,330 @@
+//! To the optimum: Newton's method in ln theta on the weights in the model, and an active set over
+//! which weights these are – delete by the exact test, one at a time, add back what has gain.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::control::{Control, Point};
+use super::core::{Core, Role};
+use super::factors::{Action, Factors, contribution};
+use super::greedy::{apply, best_move};
+use super::posterior::{Detail, Posterior};
+use super::slope::{gradient, hessian};
+use super::solution::Failure;
+use crate::math::chol::Cholesky;
+
+/// Largest step of a log hyperparameter.
+const STEP: f64 = 2.0;
+/// Newton steps in a row.
+const MOST: usize = 200;
+/// Slope at which the exact test may judge.
+const NEAR: f64 = 0.02;
+/// Gain in nats that makes adding worth while: below, the optimum is flat to rounding.
+const LEAST: f64 = 1e-9;
+/// How often one function may be added; then it stays out, which breaks cycles.
+const ADDITIONS: u8 = 3;
+
+/// The posterior at a point, with everything that steps and tests need.
+pub(crate) struct Position {
+    pub posterior: Posterior,
+    pub detail: Detail,
+    pub gradient: Vec<f64>,
+    /// Log evidence and log hyperprior.
+    pub objective: f64,
+}
+
+impl Position {
+    pub fn new(core: &Core, point: &Point) -> Result<Position, Failure> {
+        let mut posterior = Posterior::new(core, point, None)?;
+        let detail = posterior.detail();
+        posterior.sharpen(&detail);
+        let gradient = gradient(core, &point.x, &posterior);
+        let objective = posterior.log_evidence + core.ln_prior(&point.x, &core.live(&point.active));
+        Ok(Position { posterior, detail, gradient, objective })
+    }
+
+    /// Whether q² ≤ s for the weight at this place: m̃² ≤ γ Σ̃_ii.
+    fn is_violator(&self, core: &Core, at: usize) -> bool {
+        let p = &self.posterior;
+        core.weights[p.active[at]].own.is_some()
+            && p.mean[at] * p.mean[at] <= p.gamma[at] * self.detail.sigma[(at, at)]
+    }
+
+    /// What the weight at this place earns, λ(α).
+    fn earns(&self, core: &Core, x: &[f64], at: usize) -> f64 {
+        let p = &self.posterior;
+        let (d, rest) = (p.d[at], self.detail.sigma[(at, at)]);
+        contribution(
+            p.gamma[at] / (d * d * rest),
+            p.mean[at] / (d * rest),
+            core.weights[p.active[at]].log.at(x),
+        )
+    }
+
+    /// Places of the violators.
+    fn violators(&self, core: &Core) -> Vec<usize> {
+        (0..self.posterior.active.len()).filter(|&at| self.is_violator(core, at)).collect()
+    }
+
+    /// Free hyperparameters that Newton moves: live, not frozen, not pressed against a bound, and not
+    /// of a weight that had better be deleted.
+    fn movable(&self, core: &Core, point: &Point, frozen: &[bool]) -> Vec<usize> {
+        let live = core.live(&point.active);
+        let mut held = frozen.to_vec();
+        for at in self.violators(core) {
+            if let Some((h, _)) = core.weights[self.posterior.active[at]].own {
+                held[h] = true;
+            }
+        }
+        (0..core.hypers.len())
+            .filter(|&h| {
+                let (hyper, g) = (&core.hypers[h], self.gradient[h]);
+                let pressed =
+                    (point.x[h] >= hyper.upper && g >= 0.0) || (point.x[h] <= hyper.lower && g <= 0.0);
+                hyper.is_free() && live[h] && !held[h] && !pressed
+            })
+            .collect()
+    }
+
+    /// Largest slope over these hyperparameters.
+    pub fn slope(&self, which: &[usize]) -> f64 {
+        which.iter().map(|&h| self.gradient[h].abs()).fold(0.0, f64::max)
+    }
+}
+
+/// Newton's method with Levenberg-Marquardt damping until the slope is below `tolerance`.
+fn newton(
+    core: &Core,
+    point: &mut Point,
+    frozen: &[bool],
+    tolerance: f64,
+    control: &mut Control<'_>,
+) -> Result<Position, Failure> {
+    let mut here = Position::new(core, point)?;
+    let mut damping = 0.0;
+    for _ in 0..MOST {
+        let which = here.movable(core, point, frozen);
+        if here.slope(&which) <= tolerance || !control.may_go_on() {
+            break;
+        }
+        let curvature = -hessian(core, &point.x, &here.posterior, &here.detail, &which);
+        let g = DVector::from_iterator(which.len(), which.iter().map(|&h| here.gradient[h]));
+        let mut accepted = None;
+        for _ in 0..14 {
+            let step = damped_step(&curvature, &g, damping);
+            if let Some(step) = step {
+                let mut next = point.clone();
+                for (&h, s) in which.iter().zip(step.iter()) {
+                    next.x[h] = (next.x[h] + s).clamp(core.hypers[h].lower, core.hypers[h].upper);
+                }
+                // far-off trial points may fail; then damp more
+                if let Ok(there) = Position::new(core, &next) {
+                    let slack = 1e-13 * (here.objective.abs() + core.count());
+                    let flatter = there.slope(&which) < here.slope(&which);
+                    let rise = there.objective - here.objective;
+                    if rise > 0.0 || (rise > -slack && flatter) {
+                        accepted = Some((next, there));
+                        break;
+                    }
+                }
+            }
+            damping = if damping == 0.0 { 1e-4 } else { damping * 10.0 };
+        }
+        match accepted {
+            Some((next, there)) => {
+                *point = next;
+                here = there;
+                damping = if damping < 1e-3 { 0.0 } else { damping * 0.03 };
+                control.record(core, point, &here.posterior, "Newton steps");
+            }
+            // nothing rises: the optimum to rounding
+            None => break,
+        }
+    }
+    Ok(here)
+}
+
+/// (C + λ I)⁻¹ g, cut to the largest step; `None` if the matrix is not positive definite.
+fn damped_step(curvature: &DMatrix<f64>, g: &DVector<f64>, damping: f64) -> Option<DVector<f64>> {
+    let mut c = curvature.clone();
+    for i in 0..c.nrows() {
+        c[(i, i)] += damping;
+    }
+    let mut step = Cholesky::strict(&c)?.solve(g);
+    let largest = step.amax();
+    if !largest.is_finite() {
+        return None;
+    }
+    if largest > STEP {
+        step *= STEP / largest;
+    }
+    Some(step)
+}
+
+/// Slope that counts as zero: rounding grows with the number of observations.
+pub(crate) fn flat_slope(core: &Core) -> f64 {
+    1e-9 + 1e-14 * core.count()
+}
+
+/// Finds a point at which no single change of the set of weights, and no change of precisions, helps.
+/// With `additions` off, weights only leave.
+pub(crate) fn active_set(
+    core: &Core,
+    point: &mut Point,
+    frozen: &[bool],
+    additions: bool,
+    control: &mut Control<'_>,
+) -> Result<(), Failure> {
+    let mut added = vec![0_u8; core.weights.len()];
+    let mut block_added = vec![0_u8; core.hypers.len()];
+    let min_gain = control.options.min_gain;
+    while control.may_go_on() {
+        let mut here = newton(core, point, frozen, NEAR, control)?;
+        if here.violators(core).is_empty() {
+            here = newton(core, point, frozen, flat_slope(core), control)?;
+        }
+        if control.stopped.is_some() {
+            return Ok(());
+        }
+        let violators = here.violators(core);
+        if !violators.is_empty() {
+            delete_worst(core, point, &here, violators);
+            continue;
+        }
+        if delete_unearning(core, point, &here, min_gain) {
+            continue;
+        }
+        if remove_block(core, point, frozen, &here, control)? {
+            continue;
+        }
+        if !additions {
+            return Ok(());
+        }
+        let factors = Factors::new(core, &core.roots(&point.x), &here.posterior, &here.detail);
+        let mut allowed = factors;
+        for (i, count) in added.iter().enumerate() {
+            if *count >= ADDITIONS {
+                allowed.q[i] = 0.0;
+            }
+        }
+        match best_addition(core, point, &allowed) {
+            Some(best) if best.gain > min_gain.max(LEAST) => {
+                added[best.weight] += 1;
+                apply(core, point, best);
+            }
+            _ => {
+                if !add_block(core, point, &here, &mut block_added, min_gain)? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn best_addition(core: &Core, point: &Point, factors: &Factors) -> Option<super::factors::Move> {
+    // precisions in the model are optimal: only additions can have gain
+    let outside = Point { x: point.x.clone(), active: point.active.clone() };
+    best_move(core, &outside, factors).filter(|m| m.action == Action::Add)
+}
+
+/// Deletes the worst violator – an eighth of them while there are many.
+fn delete_worst(core: &Core, point: &mut Point, here: &Position, violators: Vec<usize>) {
+    let mut ranked: Vec<(f64, usize)> =
+        violators.into_iter().map(|at| (here.earns(core, &point.x, at), here.posterior.active[at])).collect();
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let count = (ranked.len() / 8).max(1);
+    let gone: Vec<usize> = ranked[..count].iter().map(|r| r.1).collect();
+    point.active.retain(|i| !gone.contains(i));
+}
+
+/// Deletes the weight that earns least, if that is less than asked for.
+fn delete_unearning(core: &Core, point: &mut Point, here: &Position, min_gain: f64) -> bool {
+    if min_gain <= 0.0 {
+        return false;
+    }
+    let mut worst: Option<(f64, usize)> = None;
+    for (at, &i) in here.posterior.active.iter().enumerate() {
+        let earns = here.earns(core, &point.x, at);
+        if core.weights[i].own.is_some() && earns < min_gain && worst.is_none_or(|w| earns < w.0) {
+            worst = Some((earns, i));
+        }
+    }
+    match worst {
+        Some((_, gone)) => {
+            point.active.retain(|&i| i != gone);
+            true
+        }
+        None => false,
+    }
+}
+
+/// Removes a block of weights that share a precision if the model without it, refitted, is as good.
+fn remove_block(
+    core: &Core,
+    point: &mut Point,
+    frozen: &[bool],
+    here: &Position,
+    control: &mut Control<'_>,
+) -> Result<bool, Failure> {
+    let min_gain = control.options.min_gain;
+    for (h, hyper) in core.hypers.iter().enumerate() {
+        let Role::Block(list) = &hyper.role else { continue };
+        if frozen[h] || !list.iter().any(|i| point.active.binary_search(i).is_ok()) {
+            continue;
+        }
+        let mut without = point.clone();
+        without.active.retain(|i| list.binary_search(i).is_err());
+        let there = Position::new(core, &without)?;
+        // refitting helps only so much: try where the block earns little, or has no optimum
+        let mut objective = there.objective;
+        if objective < here.objective - min_gain && here.objective - objective < 3.0 + min_gain {
+            objective = newton(core, &mut without, frozen, flat_slope(core), control)?.objective;
+        }
+        if objective >= here.objective - min_gain.max(1e-9) {
+            *point = without;
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Puts a removed block back at the best of some precisions, if that has gain.
+fn add_block(
+    core: &Core,
+    point: &mut Point,
+    here: &Position,
+    added: &mut [u8],
+    min_gain: f64,
+) -> Result<bool, Failure> {
+    for (h, hyper) in core.hypers.iter().enumerate() {
+        let Role::Block(list) = &hyper.role else { continue };
+        let missing: Vec<usize> = list
+            .iter()
+            .copied()
+            .filter(|i| core.usable[*i] && point.active.binary_search(i).is_err())
+            .collect();
+        if missing.len() < list.len() || added[h] >= ADDITIONS {
+            continue;
+        }
+        let mut with = point.clone();
+        with.active.extend(missing);
+        with.active.sort_unstable();
+        let start = super::start::start(core, super::start::Start::default())[h];
+        let mut best = (here.objective + min_gain.max(LEAST), None);
+        for step in -6..=12 {
+            with.x[h] = (start + 1.5 * f64::from(step) * hyper.sign).clamp(hyper.lower, hyper.upper);
+            let posterior = Posterior::new(core, &with, None)?;
+            let objective = posterior.log_evidence + core.ln_prior(&with.x, &core.live(&with.active));
+            if objective > best.0 {
+                best = (objective, Some(with.x[h]));
+            }
+        }
+        if let (_, Some(x)) = best {
+            with.x[h] = x;
+            added[h] += 1;
+            *point = with;
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,293 @@
+//! The Gaussian posterior and the evidence at one point (mathematics §0.1, §1, §1.1).
+//!
+//! In the units of noise and prior, `Φ̃ = H^½ Φ D` with `D = A^−½`, flat effects projected out:
+//! `B = I + Φ̃ᵀΦ̃` (k × k), or `K = I + Φ̃Φ̃ᵀ` (n × n) where there are more weights than rows.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::control::Point;
+use super::core::Core;
+use super::solution::Failure;
+use crate::math::chol::Cholesky;
+use crate::math::qr;
+
+/// Well-determinedness below which 1 − Σ̃_ii loses digits.
+const TINY: f64 = 1e-3;
+
+/// Posterior at a point. Tilde units: `w̃ = D⁻¹ w`, rows times the root of their precision.
+pub(crate) struct Posterior {
+    /// Weights in the model.
+    pub active: Vec<usize>,
+    /// Prior deviations D, k.
+    pub d: Vec<f64>,
+    /// Φ̃ without its flat part, n × k.
+    pub phi: DMatrix<f64>,
+    /// Orthonormal basis of the flat columns F̃ = Q R, n × f and f × f.
+    pub q_flat: DMatrix<f64>,
+    pub r_flat: DMatrix<f64>,
+    /// QᵀΦ̃ and Qᵀt̃ that were projected out (zero where all rows have one precision).
+    pub flat_phi: DMatrix<f64>,
+    pub flat_t: DMatrix<f64>,
+    /// Posterior mean of w̃.
+    pub mean: DVector<f64>,
+    /// Residual t̃ − f̃.
+    pub residual: DVector<f64>,
+    /// γ_i = 1 − Σ̃_ii
+    pub gamma: Vec<f64>,
+    /// Σ̃_ii
+    pub variance: Vec<f64>,
+    /// Σ of posterior variances of f̃ over the rows of each class, flat effects included.
+    pub leverage: Vec<f64>,
+    /// Σ of squared residuals over the rows of each class.
+    pub rss: Vec<f64>,
+    /// All constants included.
+    pub log_evidence: f64,
+    /// Whether the n × n form was used.
+    pub dual: bool,
+    factor: Cholesky,
+}
+
+/// What second derivatives and sparsity factors need besides.
+pub(crate) struct Detail {
+    /// Σ̃ = B⁻¹, k × k.
+    pub sigma: DMatrix<f64>,
+    /// Φ̃ Σ̃, n × k.
+    pub phi_sigma: DMatrix<f64>,
+}
+
+/// ΦᵀΦ and Φᵀt for a set of columns, where all rows have one precision.
+pub(crate) struct Gram {
+    position: Vec<usize>,
+    products: DMatrix<f64>,
+}
+
+impl Gram {
+    /// For these columns; `None` if rows differ in their precisions or are fewer than the columns.
+    pub fn new(core: &Core, columns: &[usize]) -> Option<Gram> {
+        if core.classes.len() != 1 || columns.len() > core.t.len() {
+            return None;
+        }
+        let phi = core.phi.select_columns(columns);
+        let mut position = vec![usize::MAX; core.weights.len()];
+        columns.iter().enumerate().for_each(|(at, &i)| position[i] = at);
+        Some(Gram { position, products: phi.transpose() * &phi })
+    }
+}
+
+impl Posterior {
+    /// Posterior at a point. `gram` saves the product where it covers the active columns.
+    pub fn new(core: &Core, point: &Point, gram: Option<&Gram>) -> Result<Posterior, Failure> {
+        let k = point.active.len();
+        let roots = core.roots(&point.x);
+        let d: Vec<f64> =
+            point.active.iter().map(|&i| (-0.5 * core.weights[i].log.at(&point.x)).exp()).collect();
+        if roots.iter().chain(&d).any(|v| !(v.is_finite() && *v > 0.0)) {
+            return Err(Failure::NonFinite { step: "precisions" });
+        }
+        let mut phi = scale_rows(core, &core.phi.select_columns(&point.active), &roots);
+        for (mut column, d) in phi.column_iter_mut().zip(&d) {
+            column.scale_mut(*d);
+        }
+        let mut t = scale_rows(core, &DMatrix::from_column_slice(core.t.len(), 1, core.t.as_slice()), &roots);
+        let (q_flat, r_flat) = flat_basis(core, &roots)?;
+        let (mut flat_phi, mut flat_t) =
+            (DMatrix::zeros(q_flat.ncols(), k), DMatrix::zeros(q_flat.ncols(), 1));
+        if core.classes.len() > 1 && q_flat.ncols() > 0 {
+            flat_phi = qr::project_out(&q_flat, &mut phi);
+            flat_t = qr::project_out(&q_flat, &mut t);
+        }
+        let t = t.column(0).into_owned();
+        let dual = k > core.t.len();
+        let failed = |step: &'static str, pivot: usize| Failure::NotPositiveDefinite { step, pivot };
+        let (factor, mean, residual, gamma, variance): (_, _, _, Vec<f64>, Vec<f64>);
+        if dual {
+            let mut kernel = &phi * phi.transpose();
+            add_identity(&mut kernel);
+            factor = Cholesky::new(&kernel).map_err(|p| failed("posterior in the space of rows", p.0))?;
+            residual = factor.solve(&t);
+            mean = phi.transpose() * &residual;
+            let mut half = phi.clone();
+            factor.solve_lower(&mut half);
+            gamma = half.column_iter().map(|c| c.norm_squared()).collect();
+            variance = gamma.iter().map(|gamma| (1.0 - gamma).max(f64::EPSILON)).collect();
+        } else {
+            let mut b = match gram {
+                Some(gram) => DMatrix::from_fn(k, k, |i, j| {
+                    let at = (gram.position[point.active[i]], gram.position[point.active[j]]);
+                    (roots[0] * d[i]) * (roots[0] * d[j]) * gram.products[at]
+                }),
+                None => phi.transpose() * &phi,
+            };
+            add_identity(&mut b);
+            factor = Cholesky::new(&b).map_err(|p| {
+                failed("posterior", p.0.min(k.saturating_sub(1))).with_weight(core, &point.active)
+            })?;
+            let mut m = factor.solve(&(phi.transpose() * &t));
+            let mut r = &t - &phi * &m;
+            // one step of refinement: g = Φ̃ᵀ(t̃ − Φ̃m̃) − m̃ vanishes at the mean
+            m += factor.solve(&(phi.transpose() * &r - &m));
+            r = &t - &phi * &m;
+            (mean, residual) = (m, r);
+            variance = factor.lower_inverse().column_iter().map(|c| c.norm_squared()).collect();
+            gamma = variance.iter().map(|v| (1.0 - v).max(0.0)).collect();
+        }
+        let mut posterior = Posterior {
+            active: point.active.clone(),
+            d,
+            phi,
+            q_flat,
+            r_flat,
+            flat_phi,
+            flat_t,
+            mean,
+            residual,
+            gamma,
+            variance,
+            leverage: Vec::new(),
+            rss: Vec::new(),
+            log_evidence: 0.0,
+            dual,
+            factor,
+        };
+        posterior.sum_over_classes(core);
+        posterior.log_evidence = posterior.evidence(core, point);
+        if !posterior.log_evidence.is_finite() {
+            return Err(Failure::NonFinite { step: "log evidence" });
+        }
+        Ok(posterior)
+    }
+
+    /// L = const + ½ Σ_c n_c η_c − ½ ln|B| − ½ ln|F̃ᵀF̃| − ½ (r̃·r̃ + m̃·m̃)
+    fn evidence(&self, core: &Core, point: &Point) -> f64 {
+        let mut l = core.constant;
+        for class in &core.classes {
+            l += 0.5 * class.count * class.log.at(&point.x);
+        }
+        l -= 0.5 * self.factor.ln_det();
+        l -= (0..self.r_flat.nrows()).map(|j| self.r_flat[(j, j)].ln()).sum::<f64>();
+        l - 0.5 * (self.residual.norm_squared() + self.mean.norm_squared())
+    }
+
+    fn sum_over_classes(&mut self, core: &Core) {
+        self.rss = core
+            .classes
+            .iter()
+            .map(|c| self.residual.rows(c.rows.start, c.rows.len()).norm_squared())
+            .collect();
+        self.leverage = match core.classes.len() {
+            // tr(Σ Λ) = Σ γ + f
+            1 => vec![self.gamma.iter().sum::<f64>() + self.q_flat.ncols() as f64],
+            _ => {
+                let rows = self.row_factor();
+                let of_row: Vec<f64> = if self.dual {
+                    // cov f̃ = I − K⁻¹ besides the flat effects
+                    let x = self.factor.lower_inverse();
+                    (0..rows.nrows())
+                        .map(|r| 1.0 - x.column(r).norm_squared() + self.q_flat.row(r).norm_squared())
+                        .collect()
+                } else {
+                    rows.row_iter().map(|r| r.norm_squared()).collect()
+                };
+                core.classes.iter().map(|c| of_row[c.rows.clone()].iter().sum()).collect()
+            }
+        };
+    }
+
+    /// U with cov f̃ = U Uᵀ: [Q, Φ̃ L⁻ᵀ] (not in the dual form: there Q alone).
+    pub fn row_factor(&self) -> DMatrix<f64> {
+        if self.dual {
+            return self.q_flat.clone();
+        }
+        let (n, f, k) = (self.phi.nrows(), self.q_flat.ncols(), self.phi.ncols());
+        let mut u = DMatrix::zeros(n, f + k);
+        u.columns_mut(0, f).copy_from(&self.q_flat);
+        if k > 0 {
+            u.columns_mut(f, k).copy_from(&(&self.phi * self.factor.lower_inverse().transpose()));
+        }
+        u
+    }
+
+    /// Posterior covariance of f̃ between all rows, n × n.
+    pub fn row_covariance(&self) -> DMatrix<f64> {
+        if self.dual {
+            let mut v = &self.q_flat * self.q_flat.transpose() - self.factor.inverse();
+            add_identity(&mut v);
+            v
+        } else {
+            let u = self.row_factor();
+            &u * u.transpose()
+        }
+    }
+
+    /// Covariance of w̃, and Φ̃ times it.
+    pub fn detail(&self) -> Detail {
+        if self.dual {
+            let mut half = self.phi.clone();
+            self.factor.solve_lower(&mut half);
+            let mut sigma = -(half.transpose() * &half);
+            add_identity(&mut sigma);
+            // Φ̃ B⁻¹ = K⁻¹ Φ̃
+            let phi_sigma = self.factor.inverse() * &self.phi;
+            Detail { sigma, phi_sigma }
+        } else {
+            let sigma = self.factor.inverse();
+            let phi_sigma = &self.phi * &sigma;
+            Detail { sigma, phi_sigma }
+        }
+    }
+
+    /// γ_i = [Φ̃ᵀΦ̃ Σ̃]_ii and m̃_i = φ̃_i·r̃: no cancellation where γ is tiny.
+    pub fn sharpen(&mut self, detail: &Detail) {
+        if self.dual {
+            return;
+        }
+        for i in 0..self.gamma.len() {
+            self.gamma[i] = self.phi.column(i).dot(&detail.phi_sigma.column(i));
+            if self.gamma[i] < TINY {
+                self.mean[i] = self.phi.column(i).dot(&self.residual);
+            }
+        }
+    }
+
+    /// Jitter that the factorisation needed.
+    pub fn jitter(&self) -> f64 {
+        self.factor.jitter()
+    }
+}
+
+impl Failure {
+    /// Turns the position in the factor into the index of the weight.
+    fn with_weight(self, core: &Core, active: &[usize]) -> Failure {
+        match self {
+            Failure::NotPositiveDefinite { step, pivot } => Failure::NotPositiveDefinite {
+                step,
+                pivot: active.get(pivot).map_or(pivot, |&i| core.weights[i].index),
+            },
+            other => other,
+        }
+    }
+}
+
+/// Rows times the root of the precision of their class.
+pub(crate) fn scale_rows(core: &Core, a: &DMatrix<f64>, roots: &[f64]) -> DMatrix<f64> {
+    let mut scaled = a.clone();
+    for (class, root) in core.classes.iter().zip(roots) {
+        scaled.rows_mut(class.rows.start, class.rows.len()).scale_mut(*root);
+    }
+    scaled
+}
+
+/// F̃ = Q R
+fn flat_basis(core: &Core, roots: &[f64]) -> Result<(DMatrix<f64>, DMatrix<f64>), Failure> {
+    if core.flat.ncols() == 0 {
+        return Ok((DMatrix::zeros(core.t.len(), 0), DMatrix::zeros(0, 0)));
+    }
+    qr::orthonormal(&scale_rows(core, &core.flat, roots))
+        .map_err(|column| Failure::FlatNotIdentified(vec![core.flat_weights[column].0]))
+}
+
+fn add_identity(a: &mut DMatrix<f64>) {
+    for i in 0..a.nrows() {
+        a[(i, i)] += 1.0;
+    }
+}

@@ -1,0 +1,66 @@
+//! One cycle of fixed-point updates of all free hyperparameters (mathematics §1, §2), general in the
+//! powers: a hyperparameter of power ±1, ±2 … in several precisions, with or without a Gamma prior.
+
+use super::core::Core;
+use super::posterior::Posterior;
+use crate::plan::ir::Updates;
+
+/// An update: θ is multiplied by `ratio ^ exponent`. The ratio can be negative (MAP with a shape below
+/// that of a flat hyperprior): no usable update then.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Proposal {
+    pub ratio: f64,
+    pub exponent: f64,
+}
+
+impl Proposal {
+    /// The change of ln θ, at most `limit` either way.
+    pub fn step(&self, limit: f64) -> f64 {
+        match self.ratio > 0.0 {
+            true => (self.ratio.ln() * self.exponent).clamp(-limit, limit),
+            false => -limit,
+        }
+    }
+}
+
+/// The updates of all hyperparameters, from one state.
+///
+/// For a single precision, MacKay: θ ← (Σ(n − T) + 2a)/(Σ q/θ + 2b); EM: n for n − T and q + T for q.
+pub(crate) fn proposals(core: &Core, x: &[f64], p: &Posterior, rule: Updates) -> Vec<Proposal> {
+    let count = core.hypers.len();
+    let (mut up, mut down, mut largest) = (vec![0.0; count], vec![0.0; count], vec![0.0_f64; count]);
+    let mut add = |powers: &[(usize, f64)], n: f64, (rest, t): (f64, f64), q: f64| {
+        let (more, less) = match rule {
+            Updates::MacKay => (rest, q),
+            Updates::Em => (n, q + t),
+        };
+        for &(h, power) in powers {
+            largest[h] = largest[h].max(power.abs());
+            if power > 0.0 {
+                up[h] += power * more;
+                down[h] += power * less;
+            } else {
+                up[h] -= power * less;
+                down[h] -= power * more;
+            }
+        }
+    };
+    for (c, class) in core.classes.iter().enumerate() {
+        add(&class.log.powers, class.count, (class.count - p.leverage[c], p.leverage[c]), p.rss[c]);
+    }
+    for (at, &i) in p.active.iter().enumerate() {
+        add(&core.weights[i].log.powers, 1.0, (p.gamma[at], p.variance[at]), p.mean[at] * p.mean[at]);
+    }
+    (0..count)
+        .map(|h| {
+            let hyper = &core.hypers[h];
+            if !hyper.is_free() || largest[h] == 0.0 {
+                return Proposal { ratio: 1.0, exponent: 1.0 };
+            }
+            let numerator = up[h] + 2.0 * hyper.shape;
+            let denominator = down[h] + 2.0 * hyper.rate * x[h].exp();
+            let ratio = numerator / denominator.max(1e-300);
+            Proposal { ratio, exponent: 1.0 / (largest[h] * hyper.share) }
+        })
+        .collect()
+}

@@ -1,0 +1,115 @@
+//! The fit file: one self-contained, versioned, checksummed text.
+//!
+//! ```text
+//! sblfit 1
+//! sha256 <64 hex digits of everything after the third line>
+//! bytes <length of everything after the third line>
+//! { … JSON … }
+//! ```
+//! Nothing is allocated from a number in the header, and a damaged byte anywhere is an error.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+
+use crate::diag::Diagnostic;
+
+/// The version this program writes.
+pub const VERSION: u32 = 1;
+
+const MAGIC: &str = "sblfit ";
+
+/// Wraps a payload.
+pub(crate) fn encode<T: Serialize>(payload: &T) -> Result<Vec<u8>, Diagnostic> {
+    let body = serde_json::to_vec(payload)
+        .map_err(|e| Diagnostic::error("E0810", format!("the fit cannot be written: {e}")))?;
+    let mut bytes = format!("{MAGIC}{VERSION}\nsha256 {}\nbytes {}\n", hex(&body), body.len()).into_bytes();
+    bytes.extend_from_slice(&body);
+    Ok(bytes)
+}
+
+/// Unwraps a payload after checking version, length and checksum.
+pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8], name: &str) -> Result<T, Diagnostic> {
+    let damaged = |what: &str| {
+        Diagnostic::error("E0811", format!("`{name}` is damaged: {what}"))
+            .help("fit the model again, or copy the file again")
+    };
+    let foreign = || {
+        Diagnostic::error("E0812", format!("`{name}` is no fit file"))
+            .help("give a file that `sbl fit … -o` wrote")
+    };
+    let (first, rest) = split_line(bytes).ok_or_else(foreign)?;
+    let version = first.strip_prefix(MAGIC).ok_or_else(foreign)?;
+    if version.parse() != Ok(VERSION) {
+        return Err(Diagnostic::error(
+            "E0813",
+            format!("`{name}` has format version {}, this program reads version {VERSION}", shorten(version)),
+        )
+        .help("read it with the version of sbl that wrote it, or fit the model again"));
+    }
+    let (second, rest) = split_line(rest).ok_or_else(|| damaged("it ends in its header"))?;
+    let (third, body) = split_line(rest).ok_or_else(|| damaged("it ends in its header"))?;
+    let sum = second.strip_prefix("sha256 ").ok_or_else(|| damaged("the checksum line is missing"))?;
+    let length = third.strip_prefix("bytes ").ok_or_else(|| damaged("the length line is missing"))?;
+    if length != body.len().to_string() {
+        return Err(damaged(&format!(
+            "it holds {} bytes where {} were written",
+            body.len(),
+            shorten(length)
+        )));
+    }
+    if sum != hex(body) {
+        return Err(damaged("the checksum does not match"));
+    }
+    serde_json::from_slice(body).map_err(|e| damaged(&e.to_string()))
+}
+
+/// The checksum of anything, as 64 hex digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// The first line, if it ends and is short, and what follows.
+fn split_line(bytes: &[u8]) -> Option<(&str, &[u8])> {
+    let end = bytes.iter().take(100).position(|b| *b == b'\n')?;
+    let (line, rest) = bytes.split_at(end);
+    Some((std::str::from_utf8(line).ok()?, rest.get(1..)?))
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().take(20).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Vec<u8> {
+        encode(&vec![1.0f64, 0.1, 1e-300]).unwrap()
+    }
+
+    #[test]
+    fn round_trip_keeps_every_bit() {
+        let back: Vec<f64> = decode(&sample(), "a.sblfit").unwrap();
+        assert_eq!(back, [1.0, 0.1, 1e-300]);
+    }
+
+    #[test]
+    fn every_truncation_and_every_flipped_bit_is_an_error() {
+        let good = sample();
+        for end in 0..good.len() {
+            assert!(decode::<Vec<f64>>(&good[..end], "a").is_err(), "cut at {end}");
+        }
+        for bit in 0..8 * good.len() {
+            let mut bad = good.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            assert!(decode::<Vec<f64>>(&bad, "a").is_err(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn a_future_version_says_so() {
+        let error = decode::<Vec<f64>>(b"sblfit 9\nsha256 x\nbytes 0\n", "a").unwrap_err();
+        assert_eq!(error.code, "E0813");
+    }
+}

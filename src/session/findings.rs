@@ -1,0 +1,141 @@
+//! What the numbers say, as diagnostics: E08 for failures, W08 for findings of a finished fit.
+
+use crate::check::typed::{Model, NodeId};
+use crate::design::Bytes;
+use crate::diag::suggest::closest;
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::plan::ir::Plan;
+use crate::runtime::solution::{Failure, Finding, Solution, Stop};
+
+use super::nodes::Names;
+
+/// Why there is no fit.
+pub(crate) fn failure(model: &Model, plan: &Plan, names: &Names, failure: &Failure) -> Diagnostic {
+    let term = plan.terms.first().map(|t| model.node(t.node).span);
+    let at = |d: Diagnostic| match term {
+        Some(span) => d.at(span, "while fitting this"),
+        None => d,
+    };
+    match failure {
+        Failure::NotPositiveDefinite { step, pivot } => at(Diagnostic::error(
+            "E0801",
+            format!("{step}: the matrix is not positive definite at {}", names.weight(*pivot)),
+        )
+        .help("columns are linearly dependent: drop one, or give them a prior with a fixed precision")),
+        Failure::FlatNotIdentified(weights) => {
+            let list: Vec<String> = weights.iter().map(|w| names.weight(*w)).collect();
+            at(Diagnostic::error(
+                "E0802",
+                format!("flat effects are not determined by the data: {}", list.join(", ")),
+            )
+            .note("their columns are linearly dependent (a constant column beside an intercept, or more effects than rows)")
+            .help("drop one of them, or give it a prior: `~ Normal(0, precision = 1e-6)`"))
+        }
+        Failure::NonFinite { step } => {
+            at(Diagnostic::error("E0803", format!("{step}: a number overflowed or is not a number"))
+                .help("check targets and inputs for values beyond 1e150 in size"))
+        }
+        Failure::OutOfMemory(wanted, allowed) => at(Diagnostic::error(
+            "E0804",
+            format!("the fit needs about {}, {} are allowed", Bytes(*wanted), Bytes(*allowed)),
+        )
+        .help("allow more with `--max-memory`, or use fewer rows or columns")),
+        Failure::ImproperHyper(h) => at(Diagnostic::error(
+            "E0805",
+            format!("the estimate of {} has no maximum: on the density scale its Gamma prior needs shape > 1/2, or a rate", names.hyper(*h)),
+        )
+        .help("use `hyper_scale = log` (the default), or a larger shape")),
+    }
+}
+
+/// What a finished fit has to say.
+pub(crate) fn findings(model: &Model, plan: &Plan, names: &Names, solution: &Solution) -> Diagnostics {
+    let report = &solution.report;
+    let mut found: Diagnostics =
+        report.findings.iter().map(|f| finding(model, plan, names, f)).collect();
+    for (kept, dropped) in &report.merged {
+        let list: Vec<String> = dropped.iter().map(|d| names.weight(*d)).collect();
+        let kept = names.weight(*kept);
+        found.push(
+            Diagnostic::warning("W0807", format!("{kept} and {} are the same column up to a factor", list.join(", ")))
+                .note(format!("only the sum of their effects is determined: {kept} carries it, the others are 0"))
+                .help("keep one of them"),
+        );
+    }
+    if report.jitter > 0.0 {
+        found.push(Diagnostic::warning(
+            "W0810",
+            format!("a factorisation needed a relative jitter of {:.0e}", report.jitter),
+        ));
+    }
+    match report.stop {
+        Stop::Converged => {}
+        Stop::MaxIter => found.push(not_converged("the budget of iterations is used up", "allow more: `infer … (max_iter = …)`")),
+        Stop::MaxTime => found.push(not_converged("the budget of time is used up", "allow more: `--max-time`")),
+        Stop::Interrupted => found.push(not_converged("it was interrupted", "fit again")),
+    }
+    found
+}
+
+fn not_converged(why: &str, help: &str) -> Diagnostic {
+    Diagnostic::warning("W0808", format!("the fit did not converge: {why}"))
+        .note("the result is the best found so far")
+        .help(help)
+}
+
+fn finding(model: &Model, plan: &Plan, names: &Names, finding: &Finding) -> Diagnostic {
+    let node = |t: usize| plan.terms.get(t).map(|t| t.node);
+    let at = |d: Diagnostic, t: usize, text: &str| match node(t) {
+        Some(id) => d.at(model.node(id).span, text),
+        None => d,
+    };
+    let name = |t: usize| node(t).map_or_else(String::new, |id: NodeId| names.node(id));
+    match finding {
+        Finding::ConstantTarget(t) => at(
+            Diagnostic::warning("W0801", format!("the target `{}` is constant: nothing can be relevant", name(*t)))
+                .help("check that the right column was taken"),
+            *t,
+            "does not vary",
+        ),
+        Finding::NoiseFloor(h) => Diagnostic::warning(
+            "W0802",
+            format!("the noise precision {} ran into its cap: the data leave no noise", names.hyper(*h)),
+        )
+        .note("the evidence has no upper bound where the model interpolates the targets")
+        .help(format!("give it a proper prior: `{} ~ Gamma(1e-2, 1e-4)`, or state a known precision", names.hyper(*h))),
+        Finding::NoiseNotIdentified(t, left, n) => at(
+            Diagnostic::warning(
+                "W0803",
+                format!("the noise of `{}` is not identified: the weights use up all but {left:.1} of {n} degrees of freedom", name(*t)),
+            )
+            .note("the model comes close to interpolating: predictive deviations are too small, and weights may be spurious")
+            .help("state the noise (`precision = …`), give it a proper prior (`tau ~ Gamma(1, …)`), use fewer columns, or `infer evidence(min_gain = 3)`"),
+            *t,
+            "this target",
+        ),
+        Finding::MeanFarFromZero(t) => at(
+            Diagnostic::warning("W0804", format!("the mean of `{}` is far from 0, and no unpenalised intercept takes it up", name(*t)))
+                .note("a bias inside `ard` is shrunk and may be pruned: the answer then depends on the offset of the target")
+                .help(format!("add `mu ~ Flat()` and write the mean as `mu + …`: `{} ~ Normal(mu + …)`", name(*t))),
+            *t,
+            "this target",
+        ),
+        Finding::LowRank(rank, columns) => Diagnostic::warning(
+            "W0805",
+            format!("the {columns} columns of the design have rank {rank}: few of them can stand for all"),
+        )
+        .note("many sets of columns give the same function; one of the smallest was kept"),
+        Finding::NothingRelevant => {
+            Diagnostic::warning("W0806", "no weight is relevant: the data support only the part of the model without them")
+        }
+    }
+}
+
+/// A node that the fit does not have.
+pub(crate) fn no_such_node<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Diagnostic {
+    let found = Diagnostic::error("E0815", format!("the fit has no node `{name}`"));
+    match closest(name, known.clone()) {
+        Some(near) => found.help(format!("did you mean `{near}`?")),
+        None => found.help(format!("it has {}", known.collect::<Vec<_>>().join(", "))),
+    }
+}

@@ -1,0 +1,288 @@
+//! Fitting: from a compiled model and data to a [`Fit`].
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use super::bind::{self, Schema};
+use super::compile::{Compiler, Import, Imports, Model, Recipe};
+use super::findings;
+use super::nodes;
+use super::options::{Options, Progress};
+use super::outside::Local;
+use super::posterior::Posterior;
+use super::result::{CertificateResult, FitResult, Merged, Objective, PlanResult, ReportResult};
+use super::{SCHEMA, file};
+use crate::data::Data;
+use crate::design::{Evaluator, Frozen, Inputs, affine, log_linear};
+use crate::diag::{Diagnostic, render};
+use crate::error::Error;
+use crate::plan::ir::Plan;
+use crate::runtime::assemble::{Layout, assemble};
+use crate::runtime::evidence::{Budget, solve};
+use crate::runtime::solution::{Solution, Stop};
+
+/// A fitted model: cheap to clone, immutable, `Send + Sync`.
+#[derive(Clone, Debug)]
+pub struct Fit {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    model: Model,
+    state: State,
+}
+
+/// What a fit file holds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// How to compile the model again.
+    pub recipe: Recipe,
+    /// Its source.
+    pub source: String,
+    /// The files it imports, by the names under which they were read.
+    pub imports: Vec<Import>,
+    /// Checksum of the typed model: frozen values belong to its expressions.
+    pub fingerprint: String,
+    /// The JSON result.
+    pub result: FitResult,
+    /// How data are read at prediction.
+    pub schema: Schema,
+    /// Values at training that prediction needs.
+    pub frozen: Frozen,
+    /// The posterior.
+    pub posterior: Posterior,
+    /// How large local basis functions were at training.
+    pub local: Local,
+    /// Checksum of the training data.
+    pub data_hash: String,
+    /// The seed.
+    pub seed: u64,
+}
+
+impl Model {
+    /// Fits the model.
+    ///
+    /// A fit that stops early (budget, host) is returned, and [`Fit::converged`] says so.
+    ///
+    /// # Errors
+    /// E06: no plan serves the model; E07: the data do not fit it; E08: the numbers break down.
+    pub fn fit(&self, data: &Data, options: &Options) -> Result<Fit, Error> {
+        let plan = self.plan()?;
+        let typed = self.typed();
+        let bound = bind::bind_training(typed, data).map_err(|found| self.error(found))?;
+        let mut warnings = self.warnings().to_vec();
+        warnings.extend(bound.warnings);
+        let bound = bound.value;
+
+        let started = Instant::now();
+        let memory = options.max_memory;
+        let inputs = bound.inputs(typed);
+        let broken = |e| self.error(vec![bind::diagnose(typed, Some(data), &e)]);
+        let (mut frozen, notices) = Frozen::learn(inputs, memory).map_err(broken)?;
+        warnings.extend(notices.iter().map(|n| bind::warn(inputs, n)));
+        let mut eval = Evaluator::new(inputs, &frozen, memory);
+        let (problem, layout) = assemble(plan, &mut eval).map_err(broken)?;
+        let budget = Budget { max_time: options.max_time, max_memory: memory };
+        let mut on_step = |step: &crate::runtime::solution::Step<'_>| {
+            options.tell(&Progress {
+                iteration: step.iteration,
+                objective: step.objective,
+                active: step.active,
+                phase: step.phase,
+            })
+        };
+        let names = nodes::Names::new(plan, &layout, &mut eval);
+        let solution = solve(&problem, &plan.options, &budget, &mut on_step)
+            .map_err(|failure| self.error(vec![findings::failure(typed, plan, &names, &failure)]))?;
+        warnings.extend(findings::findings(typed, plan, &names, &solution));
+
+        let posterior = Posterior::new(&solution, &layout);
+        let nodes = nodes::results(plan, &layout, &posterior, &bound, &names, &mut eval, &frozen).map_err(broken)?;
+        let (local, asked) = needed(plan, &posterior, &names, inputs, &frozen, memory).map_err(broken)?;
+        frozen.prune(&asked);
+        let seconds = started.elapsed().as_secs_f64();
+
+        let result = FitResult {
+            sbl: env!("CARGO_PKG_VERSION").to_owned(),
+            schema: SCHEMA,
+            model: self.name().to_owned(),
+            plan: PlanResult {
+                method: plan.method.clone(),
+                schedule: plan.schedule.clone(),
+                why: plan.why.clone(),
+                rejected: plan.rejected.clone(),
+            },
+            rows: bound.rows,
+            converged: solution.report.stop == Stop::Converged,
+            iterations: solution.report.iterations,
+            seconds,
+            objective: Objective {
+                name: plan.objective.clone(),
+                value: solution.log_evidence,
+                trace: solution.trace.clone(),
+                hyperprior: solution.hyperprior,
+                improper: (solution.flat > 0).then_some(solution.flat),
+            },
+            nodes,
+            report: report(&solution, &layout, &names),
+            warnings: match render::to_json(&warnings, self.sources()) {
+                serde_json::Value::Array(items) => items,
+                _ => Vec::new(),
+            },
+        };
+        let state = State {
+            recipe: self.recipe().clone(),
+            source: self.source().to_owned(),
+            imports: self.imports(),
+            fingerprint: self.fingerprint(),
+            result,
+            schema: bound.schema(typed),
+            frozen,
+            posterior,
+            local,
+            data_hash: bound.hash(),
+            seed: options.seed,
+        };
+        Ok(Fit { inner: Arc::new(Inner { model: self.clone(), state }) })
+    }
+}
+
+impl Fit {
+    /// The model that was fitted.
+    pub fn model(&self) -> &Model {
+        &self.inner.model
+    }
+
+    /// The result as data: what `sbl fit --format json` prints.
+    pub fn result(&self) -> &FitResult {
+        &self.inner.state.result
+    }
+
+    /// The result as JSON.
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::to_value(self.result()).unwrap_or_default()
+    }
+
+    /// Whether the certificate holds.
+    pub fn converged(&self) -> bool {
+        self.result().converged
+    }
+
+    /// Log evidence (or bound), all constants included, in nats.
+    pub fn objective(&self) -> f64 {
+        self.result().objective.value
+    }
+
+    /// A node of the fit, by name.
+    ///
+    /// # Errors
+    /// E0205: there is none of that name.
+    pub fn node(&self, name: &str) -> Result<super::result::NodeResult, Error> {
+        let nodes = &self.result().nodes;
+        match nodes.get(name).map(|v| serde_json::from_value(v.clone())) {
+            Some(Ok(node)) => Ok(node),
+            _ => Err(self.model().error(vec![findings::no_such_node(name, nodes.keys().map(String::as_str))])),
+        }
+    }
+
+    /// The posterior: joint Gaussian of the kept weights, point estimates of precisions.
+    pub fn posterior(&self) -> &Posterior {
+        &self.inner.state.posterior
+    }
+
+    pub(crate) fn state(&self) -> &State {
+        &self.inner.state
+    }
+
+    /// The fit as a file: self-contained, versioned, checksummed.
+    ///
+    /// # Errors
+    /// E0810: it cannot be written (a number is not finite).
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        Ok(file::encode(self.state())?)
+    }
+
+    /// Reads a fit file; `name` is for messages.
+    ///
+    /// # Errors
+    /// E0811 damaged, E0812 no fit file, E0813 another format, E0814 compiled differently.
+    pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Fit, Error> {
+        let state: State = file::decode(bytes, name)?;
+        let imports = state.imports.clone();
+        let model = Compiler::new().with_recipe(state.recipe.clone()).loader(Imports(imports)).compile(&state.source)?;
+        if model.fingerprint() != state.fingerprint {
+            let found = format!(
+                "`{name}` was fitted by sbl {}, and this version compiles its model differently",
+                state.result.sbl
+            );
+            return Err(Diagnostic::error("E0814", found)
+                .help("read it with that version, or fit the model again")
+                .into());
+        }
+        Ok(Fit { inner: Arc::new(Inner { model, state }) })
+    }
+}
+
+/// What prediction asks of training values, and the size of local basis functions at training.
+fn needed(
+    plan: &Plan,
+    posterior: &Posterior,
+    names: &nodes::Names,
+    inputs: Inputs<'_>,
+    frozen: &Frozen,
+    memory: usize,
+) -> Result<(Local, crate::design::frozen::Asked), crate::design::EvalError> {
+    let mut eval = Evaluator::new(inputs, frozen, memory);
+    let mut local = Local::default();
+    for term in &plan.terms {
+        let form = affine(&mut eval, term.mean, &posterior.restrict())?;
+        let c = posterior
+            .coefficients(&form, memory)
+            .map_err(|why| crate::design::EvalError { expr: term.mean, why })?;
+        local.learn(term.node, &c, posterior, names);
+        log_linear(&mut eval, term.scale.value)?;
+    }
+    for block in &plan.blocks {
+        if let Some(scale) = block.scale {
+            log_linear(&mut eval, scale.value)?;
+        }
+    }
+    Ok((local, eval.asked().clone()))
+}
+
+fn report(solution: &Solution, layout: &Layout, names: &nodes::Names) -> ReportResult {
+    let report = &solution.report;
+    let merged = report
+        .merged
+        .iter()
+        .filter_map(|(kept, dropped)| {
+            let (node, _) = layout.weight(*kept)?;
+            Some(Merged {
+                node: names.node(node),
+                kept: names.weight(*kept),
+                dropped: dropped.iter().map(|d| names.weight(*d)).collect(),
+            })
+        })
+        .collect();
+    let outside = report.certificate.max_gain_outside;
+    ReportResult {
+        pruned: report.pruned,
+        merged,
+        jitter: report.jitter,
+        restarts: report.restarts,
+        stop: match report.stop {
+            Stop::Converged => "converged",
+            Stop::MaxIter => "max_iter",
+            Stop::MaxTime => "max_time",
+            Stop::Interrupted => "interrupted",
+        }
+        .to_owned(),
+        certificate: CertificateResult {
+            gradient: report.certificate.gradient,
+            max_gain_outside: outside.is_finite().then_some(outside),
+        },
+    }
+}

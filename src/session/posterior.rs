@@ -1,0 +1,133 @@
+//! The posterior of a fit: a joint Gaussian over the kept innovations, and point estimates of
+//! hyperparameters.
+
+use std::collections::BTreeMap;
+
+use nalgebra::{DMatrix, DVector};
+use serde::{Deserialize, Serialize};
+
+use crate::check::typed::NodeId;
+use crate::design::{Affine, Restrict};
+use crate::runtime::assemble::Layout;
+use crate::runtime::solution::Solution;
+
+/// What prediction needs of a fit, beside frozen values.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Posterior {
+    /// Latent nodes in the order of the plan, with their kept innovations.
+    pub blocks: Vec<Kept>,
+    /// Mean of the kept innovations, k.
+    pub mean: Vec<f64>,
+    /// Covariance of the kept innovations, column-major, k · k.
+    pub covariance: Vec<f64>,
+    /// Values of hyperparameters; `None` is infinite (all its weights are pruned).
+    pub hypers: BTreeMap<NodeId, Vec<Option<f64>>>,
+}
+
+/// The innovations of a latent node.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Kept {
+    /// The node.
+    pub node: NodeId,
+    /// How many innovations it has.
+    pub len: usize,
+    /// The kept ones, ascending.
+    pub active: Vec<usize>,
+    /// Where they start in the joint mean.
+    pub start: usize,
+    /// Quality factor q of every innovation (`None` where there is none).
+    pub q: Vec<Option<f64>>,
+    /// Sparsity factor s of every innovation.
+    pub s: Vec<Option<f64>>,
+    /// Nats that every innovation earns, or would.
+    pub gain: Vec<Option<f64>>,
+}
+
+/// Moments of a linear form: mean and variance of each entry.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Moments {
+    /// Posterior mean.
+    pub mean: Vec<f64>,
+    /// Posterior variance.
+    pub variance: Vec<f64>,
+}
+
+impl Posterior {
+    /// The solution of a problem, by node.
+    pub(crate) fn new(solution: &Solution, layout: &Layout) -> Posterior {
+        let mut blocks = Vec::new();
+        let mut start = 0;
+        for place in &layout.blocks {
+            let range = place.start..place.start + place.len;
+            let active: Vec<usize> =
+                solution.active.iter().filter(|i| range.contains(i)).map(|i| i - place.start).collect();
+            let part = |v: &[f64]| v[range.clone()].iter().map(|x| x.is_finite().then_some(*x)).collect();
+            let (q, s, gain) = (part(&solution.q), part(&solution.s), part(&solution.gain));
+            let kept = active.len();
+            blocks.push(Kept { node: place.node, len: place.len, active, start, q, s, gain });
+            start += kept;
+        }
+        let hypers = layout
+            .hypers
+            .iter()
+            .map(|p| {
+                let values = &solution.hypers[p.start..p.start + p.len];
+                (p.node, values.iter().map(|v| v.is_finite().then_some(*v)).collect())
+            })
+            .collect();
+        Posterior {
+            blocks,
+            mean: solution.mean.as_slice().to_vec(),
+            covariance: solution.covariance.as_slice().to_vec(),
+            hypers,
+        }
+    }
+
+    /// The innovations of a node.
+    pub fn block(&self, node: NodeId) -> Option<&Kept> {
+        self.blocks.iter().find(|b| b.node == node)
+    }
+
+    /// Evaluates linear forms in the kept innovations only.
+    pub(crate) fn restrict(&self) -> Restrict {
+        let active = self.blocks.iter().map(|b| (b.node, b.active.clone())).collect();
+        Restrict { active, ..Restrict::default() }
+    }
+
+    /// The coefficients of a linear form over all kept innovations, entries × k.
+    ///
+    /// # Errors
+    /// They need more than `memory` bytes.
+    pub(crate) fn coefficients(&self, form: &Affine, memory: usize) -> Result<DMatrix<f64>, crate::design::Why> {
+        let k = self.mean.len();
+        let bytes = form.len().saturating_mul(k).saturating_mul(size_of::<f64>());
+        if bytes > memory {
+            return Err(crate::design::Why::Memory(bytes, memory));
+        }
+        let mut all = DMatrix::zeros(form.len(), k);
+        for block in &self.blocks {
+            if let Some(coef) = form.coef(block.node)
+                && !block.active.is_empty()
+            {
+                coef.add_to(None, &mut all, 0, block.start)?;
+            }
+        }
+        Ok(all)
+    }
+
+    /// mean = offset + C m, variance = diag(C Σ Cᵀ)
+    pub(crate) fn moments(&self, offset: &[f64], c: &DMatrix<f64>) -> Moments {
+        let k = self.mean.len();
+        let m = DVector::from_column_slice(&self.mean);
+        let sigma = DMatrix::from_column_slice(k, k, &self.covariance);
+        let mean = c * m;
+        let cs = c * sigma;
+        let variance = (0..c.nrows()).map(|i| cs.row(i).dot(&c.row(i)).max(0.0)).collect();
+        Moments { mean: mean.iter().zip(offset).map(|(a, b)| a + b).collect(), variance }
+    }
+
+    /// The value of a hyperparameter; infinite if its weights are pruned.
+    pub fn hyper(&self, node: NodeId, entry: usize) -> Option<f64> {
+        self.hypers.get(&node)?.get(entry).map(|v| v.unwrap_or(f64::INFINITY))
+    }
+}

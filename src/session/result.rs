@@ -1,0 +1,176 @@
+//! A fit as data: the JSON of `sbl fit --format json`, and what a summary is made of.
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::ir::Rejected;
+
+/// `sbl fit --format json`. Names are a contract (`docs/interfaces.md`).
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct FitResult {
+    /// Version of sbl that fitted.
+    pub sbl: String,
+    /// Version of this schema.
+    pub schema: u32,
+    /// The model.
+    pub model: String,
+    /// The plan that was executed.
+    pub plan: PlanResult,
+    /// Rows of the data.
+    pub rows: usize,
+    /// Whether the certificate holds.
+    pub converged: bool,
+    /// Iterations of all loops.
+    pub iterations: usize,
+    /// From bound data to finished fit.
+    pub seconds: f64,
+    /// The objective.
+    pub objective: Objective,
+    /// Every latent, hyper, observed, param and derived node, in declaration order.
+    pub nodes: serde_json::Map<String, serde_json::Value>,
+    /// What the runtime had to do.
+    pub report: ReportResult,
+    /// Warnings of compiler, data and fit.
+    pub warnings: Vec<serde_json::Value>,
+}
+
+/// The plan, in short.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PlanResult {
+    /// `evidence` …
+    pub method: String,
+    /// `batch` or `sequential`.
+    pub schedule: String,
+    /// Why this one.
+    pub why: Vec<String>,
+    /// Why not the others.
+    pub rejected: Vec<Rejected>,
+}
+
+/// The objective: evidence or bound alone, all constants included.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Objective {
+    /// `log_evidence`, `log_evidence_laplace`, `elbo`.
+    pub name: String,
+    /// In nats.
+    pub value: f64,
+    /// After each iteration.
+    pub trace: Vec<f64>,
+    /// Log hyperprior terms of a MAP estimate, apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hyperprior: Option<f64>,
+    /// Number of flat effects: the value is defined up to their units.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub improper: Option<usize>,
+}
+
+/// The role of a node in the fit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Weights and effects.
+    Latent,
+    /// Precisions.
+    Hyper,
+    /// With a likelihood.
+    Observed,
+    /// Maximised, without a prior.
+    Param,
+    /// A function of latents.
+    Derived,
+}
+
+/// One node of a fit. Arrays are column-major, and run over `active` where it is there.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct NodeResult {
+    /// Its role.
+    pub role: Role,
+    /// Its shape.
+    pub shape: Vec<usize>,
+    /// `normal` (mean, sd), `gamma` (shape, rate, mean), `point` (value).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub posterior: Option<String>,
+    /// Of an observed node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<String>,
+    /// The kept entries, from 0, where some are pruned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active: Option<Vec<usize>>,
+    /// The names of the (kept) entries, where they have names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<Vec<String>>,
+    /// Posterior mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean: Option<Numbers>,
+    /// Posterior deviation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sd: Option<Numbers>,
+    /// Point estimate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Numbers>,
+    /// The entries with q² > s, from 0, where nothing is pruned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relevant: Option<Vec<usize>>,
+    /// Rows of an observed node without a value, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Vec<usize>>,
+    /// A `param` that is held because the data do not determine it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<bool>,
+}
+
+/// A scalar or an array.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Numbers {
+    /// Of a scalar node.
+    One(f64),
+    /// Of an array.
+    Many(Vec<f64>),
+}
+
+impl Numbers {
+    /// As a slice.
+    pub fn as_slice(&self) -> &[f64] {
+        match self {
+            Numbers::One(x) => std::slice::from_ref(x),
+            Numbers::Many(v) => v,
+        }
+    }
+}
+
+/// What the runtime had to do.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ReportResult {
+    /// Number of pruned weights.
+    pub pruned: usize,
+    /// Parallel columns merged before the fit.
+    pub merged: Vec<Merged>,
+    /// Largest relative jitter a factorisation needed.
+    pub jitter: f64,
+    /// Starts beyond the first.
+    pub restarts: usize,
+    /// Why it stopped.
+    pub stop: String,
+    /// The optimality certificate.
+    pub certificate: CertificateResult,
+}
+
+/// Parallel columns of which one is kept.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Merged {
+    /// The node.
+    pub node: String,
+    /// The name of the kept entry.
+    pub kept: String,
+    /// The names of the others.
+    pub dropped: Vec<String>,
+}
+
+/// How close to a stationary point the result is.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct CertificateResult {
+    /// Largest |d objective / d ln theta|.
+    pub gradient: f64,
+    /// Largest ½(q²/s − 1) over pruned weights; `null` if none is pruned.
+    pub max_gain_outside: Option<f64>,
+}
