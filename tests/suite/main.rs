@@ -1,4 +1,7 @@
 //! The tests that look at the program from outside, one file a topic, in one binary.
+//! Every integration test, in one binary.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test fails by panicking, in its helpers too
+//! Every integration test, in one binary, one file a topic.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,6 +20,20 @@ mod dist;
 mod errors_plan;
 mod errors_syntax;
 mod examples;
+mod golden;
+mod golden_gauss;
+mod pages;
+mod problems;
+mod render;
+mod syntax;
+mod syntax_format;
+mod syntax_limits;
+mod syntax_properties;
+mod syntax_trees;
+mod tidy;
+mod syntax;
+mod tidy;
+//! All integration tests, in one binary.
 mod fit_properties;
 mod general_problems;
 mod golden;
