@@ -117,6 +117,13 @@ pub fn needed(model: &Model) -> BTreeSet<NodeId> {
     nodes
 }
 
+/// Whether a latent node has one entry per row of an observed node: at prediction it is drawn anew.
+pub fn is_per_row(model: &Model, node: NodeId) -> bool {
+    let rows = row_atoms(model);
+    let shape = model.nodes.get(node.index()).map_or(&[][..], |n| n.ty.shape.as_slice());
+    shape.iter().any(|dim| dim.atoms().into_iter().any(|a| rows.contains(a)))
+}
+
 /// The work of one binding.
 struct Binder<'m> {
     model: &'m Model,

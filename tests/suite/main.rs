@@ -5,14 +5,13 @@ mod cli_help;
 mod cli_run;
 mod cli_write;
 mod dist;
-mod examples;
-mod pages;
-mod render;
-//! Every integration test, in one binary.
 mod errors_syntax;
-mod syntax;
-mod tidy;
-//! All integration tests, in one binary.
+mod examples;
 mod golden;
 mod golden_gauss;
+mod linear_forms;
+mod pages;
 mod problems;
+mod render;
+mod syntax;
+mod tidy;
