@@ -13,7 +13,7 @@ pub mod normal;
 pub mod ordinal;
 pub mod page;
 pub mod poisson;
-mod special;
+pub(crate) mod special;
 pub mod student_t;
 
 use std::fmt;

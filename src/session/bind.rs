@@ -72,6 +72,28 @@ pub fn bind_training(model: &Model, data: &Data) -> Staged<Bound> {
     binder.finish()
 }
 
+/// Binds data for draws from the prior: inputs must be there, targets need not.
+///
+/// # Errors
+/// Everything that is wrong with the data.
+pub fn bind_inputs(model: &Model, data: &Data) -> Staged<Bound> {
+    if let Ok(bound) = bind_training(model, data) {
+        return Ok(bound);
+    }
+    let wanted: BTreeSet<NodeId> =
+        model.nodes.iter().filter(|n| n.data().is_some() && !n.is_observed()).map(|n| n.id).collect();
+    let mut binder = Binder::new(model, data, None);
+    let mut taken = columns::take(model, data, &wanted, &mut binder.found);
+    binder.bind(&mut taken);
+    let rows = data.row_count();
+    for atom in row_atoms(model) {
+        binder.bound.dims.entry(atom).or_insert(rows);
+    }
+    // a target that is not there is no error here
+    binder.found.retain(|d| d.code != "E0701" || !wanted.is_empty());
+    binder.finish()
+}
+
 /// Binds data for prediction: only what prediction needs, under the columns, levels and dimensions
 /// of the fit; with the targets too if `want_targets`.
 ///
@@ -341,4 +363,11 @@ pub(super) fn count(n: usize, what: &str) -> String {
 
 pub(super) fn are(n: usize) -> &'static str {
     if n == 1 { "is" } else { "are" }
+}
+
+/// Whether a latent node has one entry for each row of data, and so is drawn anew at prediction.
+pub(crate) fn is_per_row(model: &Model, node: NodeId) -> bool {
+    let rows = row_atoms(model);
+    let shape = &model.node(node).ty.shape;
+    shape.iter().any(|d| d.atoms().into_iter().any(|a| rows.contains(a)))
 }
