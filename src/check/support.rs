@@ -30,11 +30,7 @@ pub(crate) struct Set {
 impl Set {
     /// The line.
     pub(crate) const REAL: Set =
-<<<<<<< HEAD
-        Set { kind: Kind::Number, int: false, nonneg: false, pos: false, le1: false };
-=======
         Set { kind: Kind::Number, int: false, nonneg: false, pos: false, le1: false, ge1: false };
->>>>>>> main
     /// At least 0.
     pub(crate) const NONNEGATIVE: Set = Set { nonneg: true, ..Set::REAL };
     /// Above 0.
