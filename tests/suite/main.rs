@@ -11,6 +11,7 @@
 )]
 
 mod check;
+mod binding;
 mod cli_data;
 mod cli_help;
 mod cli_run;
@@ -18,6 +19,14 @@ mod cli_write;
 mod compiled;
 mod dist;
 mod errors_plan;
+mod errors_data;
+mod errors_syntax;
+mod examples;
+mod golden;
+mod golden_gauss;
+mod linear_forms;
+mod pages;
+mod problems;
 mod errors_syntax;
 mod examples;
 mod golden;
