@@ -5,18 +5,17 @@ mod cli_help;
 mod cli_run;
 mod cli_write;
 mod dist;
-mod examples;
-mod pages;
-mod render;
-//! Every integration test, in one binary.
 mod errors_syntax;
-mod syntax;
-mod tidy;
-//! All integration tests, in one binary.
+mod examples;
 mod fit_properties;
 mod general_problems;
 mod golden;
 mod golden_gauss;
 mod numeric_cases;
+mod pages;
 mod problems;
+mod render;
 mod replications;
+mod special_functions;
+mod syntax;
+mod tidy;
