@@ -43,6 +43,8 @@ mod tidy;
 mod syntax;
 mod tidy;
 //! All integration tests, in one binary.
+mod errors_syntax;
+mod examples;
 mod fit_properties;
 mod general_problems;
 mod golden;
@@ -55,5 +57,9 @@ mod problems;
 mod programs;
 mod render;
 mod replications;
+mod problems;
+mod render;
+mod replications;
+mod special_functions;
 mod syntax;
 mod tidy;
