@@ -58,6 +58,9 @@ pub fn run(args: &Fit, screen: &Screen) -> Result<Exit, Failure> {
     if !result.converged {
         screen.note(&format!("not converged: {}", stop(&result.report.stop)));
     }
+    if args.output.is_none() && screen.animate {
+        screen.note("the fit is not kept; -o FILE writes it");
+    }
     Ok(exit(result))
 }
 
