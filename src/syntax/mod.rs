@@ -16,5 +16,7 @@ mod recover;
 pub mod token;
 mod unparse;
 
+pub use parse::parse;
+
 #[cfg(test)]
 mod tests;
