@@ -372,7 +372,10 @@ mod tests {
             a.clone().join(c).unwrap_err().diagnostics()[0].message,
             "c.csv has 1 rows, a.csv has 2; expected as many"
         );
-        assert_eq!(b.clone().join(b).unwrap_err().diagnostics()[0].message, "column `b` is in b.csv and in b.csv");
+        assert_eq!(
+            b.clone().join(b).unwrap_err().diagnostics()[0].message,
+            "column `b` is in b.csv and in b.csv"
+        );
         let constants = Data::new().vector("centres", &[0.0, 1.0, 2.0]).unwrap();
         assert!(a.join(constants).is_ok());
     }

@@ -123,25 +123,35 @@ fn assemble_weights(
         layout.blocks.push(Place { node: block.node, start: weights.len(), len });
         match block.scale {
             None => weights.extend((0..len).map(|_| WeightPrior::Flat)),
-            Some(scale) => weights.extend(scales(eval, scale, len, layout)?.into_iter().map(WeightPrior::Normal)),
+            Some(scale) => {
+                weights.extend(scales(eval, scale, len, layout)?.into_iter().map(WeightPrior::Normal))
+            }
         }
     }
     Ok(weights)
 }
 
 /// The precision of each of `len` entries.
-fn scales(eval: &mut Evaluator<'_>, scale: ScaleExpr, len: usize, layout: &Layout) -> Result<Vec<Scale>, EvalError> {
+fn scales(
+    eval: &mut Evaluator<'_>,
+    scale: ScaleExpr,
+    len: usize,
+    layout: &Layout,
+) -> Result<Vec<Scale>, EvalError> {
     let form = log_linear(eval, scale.value)?;
     let starts: BTreeMap<NodeId, usize> = layout.hypers.iter().map(|p| (p.node, p.start)).collect();
     (0..len)
         .map(|i| {
-            let entry = form.entry(i).ok_or(EvalError { expr: scale.value, why: Why::Position(i, form.entries.len()) })?;
+            let entry = form
+                .entry(i)
+                .ok_or(EvalError { expr: scale.value, why: Why::Position(i, form.entries.len()) })?;
             // ln precision = power · ln value
             let powers = entry
                 .powers
                 .iter()
                 .map(|(node, k, p)| {
-                    let start = starts.get(node).ok_or(EvalError { expr: scale.value, why: Why::NoValue(*node) })?;
+                    let start =
+                        starts.get(node).ok_or(EvalError { expr: scale.value, why: Why::NoValue(*node) })?;
                     Ok((start + k, scale.power * p))
                 })
                 .collect::<Result<_, EvalError>>()?;

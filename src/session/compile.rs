@@ -46,7 +46,9 @@ pub(crate) struct Imports(pub Vec<Import>);
 impl Loader for Imports {
     fn load(&self, importing: &str, path: &str) -> Result<(String, String), String> {
         let found = self.0.iter().find(|i| i.importing == importing && i.path == path);
-        found.map(|i| (i.name.clone(), i.text.clone())).ok_or_else(|| "it was not kept with the fit".to_owned())
+        found
+            .map(|i| (i.name.clone(), i.text.clone()))
+            .ok_or_else(|| "it was not kept with the fit".to_owned())
     }
 }
 
@@ -187,7 +189,8 @@ impl Compiler {
                     let recipe = Recipe { model: Some(typed.name.clone()), ..self.recipe.clone() };
                     let (sources, module, dag) = (sources.clone(), module.value.clone(), dag.value);
                     let (imports, source) = (imports.clone(), text.clone());
-                    let compiled = Compiled { recipe, source, imports, sources, module, typed, dag, plan, warnings };
+                    let compiled =
+                        Compiled { recipe, source, imports, sources, module, typed, dag, plan, warnings };
                     models.push(Model { inner: Arc::new(compiled) });
                 }
             }
@@ -283,7 +286,8 @@ fn no_such_model(wanted: Option<&str>, names: &[&str], file: &str) -> Diagnostic
         _ if names.is_empty() => Diagnostic::error("E0216", format!("`{file}` holds no model"))
             .help("write statements, or `model name { … }`"),
         Some(wanted) => {
-            let found = Diagnostic::error("E0216", format!("`{file}` holds no model `{wanted}`; it holds {list}"));
+            let found =
+                Diagnostic::error("E0216", format!("`{file}` holds no model `{wanted}`; it holds {list}"));
             match closest(wanted, names.iter().copied()) {
                 Some(near) => found.help(format!("did you mean `--model {near}`?")),
                 None => found.help(format!("choose one of {list}")),

@@ -123,7 +123,8 @@ pub(crate) fn posterior_values(
             // one entry per row of new data: from its prior
             let dist = inputs.model.node(block.node).dist();
             let Some(dist) = dist else { continue };
-            let fresh = draw(Inputs { values: &values, ..inputs }, frozen, memory, block.node, dist, uniforms)?;
+            let fresh =
+                draw(Inputs { values: &values, ..inputs }, frozen, memory, block.node, dist, uniforms)?;
             values.insert(block.node, array(inputs, block.node, fresh)?);
             continue;
         }
@@ -203,12 +204,14 @@ pub(crate) fn derived(
     let latents = crate::graph::walk::latents(inputs.model, e);
     let random = plan.blocks.iter().any(|b| latents.contains(&b.node));
     for _ in 0..if random { DERIVED_DRAWS } else { 1 } {
-        let values = match posterior_values(plan, inputs, frozen, eval.memory(), &innovations, &mut uniforms) {
+        let values = match posterior_values(plan, inputs, frozen, eval.memory(), &innovations, &mut uniforms)
+        {
             Ok(values) => values,
             Err(NoDraw::Eval(error)) => return Err(error),
             Err(_) => return Ok(None),
         };
-        let drawn = Evaluator::new(Inputs { values: &values, ..inputs }, frozen, eval.memory()).eval(e, &Want::all())?;
+        let drawn = Evaluator::new(Inputs { values: &values, ..inputs }, frozen, eval.memory())
+            .eval(e, &Want::all())?;
         let drawn = drawn.array.as_slice();
         mean.resize(drawn.len(), 0.0);
         m2.resize(drawn.len(), 0.0);

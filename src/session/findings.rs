@@ -51,15 +51,17 @@ pub(crate) fn failure(model: &Model, plan: &Plan, names: &Names, failure: &Failu
 /// What a finished fit has to say.
 pub(crate) fn findings(model: &Model, plan: &Plan, names: &Names, solution: &Solution) -> Diagnostics {
     let report = &solution.report;
-    let mut found: Diagnostics =
-        report.findings.iter().map(|f| finding(model, plan, names, f)).collect();
+    let mut found: Diagnostics = report.findings.iter().map(|f| finding(model, plan, names, f)).collect();
     for (kept, dropped) in &report.merged {
         let list: Vec<String> = dropped.iter().map(|d| names.weight(*d)).collect();
         let kept = names.weight(*kept);
         found.push(
-            Diagnostic::warning("W0807", format!("{kept} and {} are the same column up to a factor", list.join(", ")))
-                .note(format!("only the sum of their effects is determined: {kept} carries it, the others are 0"))
-                .help("keep one of them"),
+            Diagnostic::warning(
+                "W0807",
+                format!("{kept} and {} are the same column up to a factor", list.join(", ")),
+            )
+            .note(format!("only the sum of their effects is determined: {kept} carries it, the others are 0"))
+            .help("keep one of them"),
         );
     }
     if report.jitter > 0.0 {
@@ -70,8 +72,13 @@ pub(crate) fn findings(model: &Model, plan: &Plan, names: &Names, solution: &Sol
     }
     match report.stop {
         Stop::Converged => {}
-        Stop::MaxIter => found.push(not_converged("the budget of iterations is used up", "allow more: `infer … (max_iter = …)`")),
-        Stop::MaxTime => found.push(not_converged("the budget of time is used up", "allow more: `--max-time`")),
+        Stop::MaxIter => found.push(not_converged(
+            "the budget of iterations is used up",
+            "allow more: `infer … (max_iter = …)`",
+        )),
+        Stop::MaxTime => {
+            found.push(not_converged("the budget of time is used up", "allow more: `--max-time`"))
+        }
         Stop::Interrupted => found.push(not_converged("it was interrupted", "fit again")),
     }
     found

@@ -100,7 +100,8 @@ impl Model {
         warnings.extend(findings::findings(typed, plan, &names, &solution));
 
         let posterior = Posterior::new(&solution, &layout);
-        let nodes = nodes::results(plan, &layout, &posterior, &bound, &names, &mut eval, &frozen).map_err(broken)?;
+        let nodes =
+            nodes::results(plan, &layout, &posterior, &bound, &names, &mut eval, &frozen).map_err(broken)?;
         let (local, asked) = needed(plan, &posterior, &names, inputs, &frozen, memory).map_err(broken)?;
         frozen.prune(&asked);
         let seconds = started.elapsed().as_secs_f64();
@@ -184,7 +185,9 @@ impl Fit {
         let nodes = &self.result().nodes;
         match nodes.get(name).map(|v| serde_json::from_value(v.clone())) {
             Some(Ok(node)) => Ok(node),
-            _ => Err(self.model().error(vec![findings::no_such_node(name, nodes.keys().map(String::as_str))])),
+            _ => {
+                Err(self.model().error(vec![findings::no_such_node(name, nodes.keys().map(String::as_str))]))
+            }
         }
     }
 
@@ -212,7 +215,10 @@ impl Fit {
     pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Fit, Error> {
         let state: State = file::decode(bytes, name)?;
         let imports = state.imports.clone();
-        let model = Compiler::new().with_recipe(state.recipe.clone()).loader(Imports(imports)).compile(&state.source)?;
+        let model = Compiler::new()
+            .with_recipe(state.recipe.clone())
+            .loader(Imports(imports))
+            .compile(&state.source)?;
         if model.fingerprint() != state.fingerprint {
             let found = format!(
                 "`{name}` was fitted by sbl {}, and this version compiles its model differently",

@@ -38,7 +38,9 @@ impl Names {
         }
         // a precision of its own is named like the weight it scales
         for block in &plan.blocks {
-            let (Some(names), Some(scale)) = (entries.get(&block.node).cloned(), block.scale) else { continue };
+            let (Some(names), Some(scale)) = (entries.get(&block.node).cloned(), block.scale) else {
+                continue;
+            };
             let Ok(form) = log_linear(eval, scale.value) else { continue };
             let mut owners: BTreeMap<NodeId, BTreeMap<usize, Vec<Label>>> = BTreeMap::new();
             for (i, name) in names.iter().enumerate() {
@@ -163,7 +165,8 @@ fn root(
         })
         .collect();
     let has_factors = block.q.iter().any(Option::is_some);
-    let label = |l: &[Label]| block.active.iter().filter_map(|i| l.get(*i)).map(ToString::to_string).collect();
+    let label =
+        |l: &[Label]| block.active.iter().filter_map(|i| l.get(*i)).map(ToString::to_string).collect();
     Ok(NodeResult {
         posterior: Some("normal".to_owned()),
         active: (pruned && !scalar).then(|| block.active.clone()),
@@ -294,4 +297,3 @@ pub(crate) fn numbers(values: Vec<f64>, scalar: bool) -> Option<Numbers> {
         (false, _) => Some(Numbers::Many(values)),
     }
 }
-

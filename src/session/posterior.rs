@@ -98,7 +98,11 @@ impl Posterior {
     ///
     /// # Errors
     /// They need more than `memory` bytes.
-    pub(crate) fn coefficients(&self, form: &Affine, memory: usize) -> Result<DMatrix<f64>, crate::design::Why> {
+    pub(crate) fn coefficients(
+        &self,
+        form: &Affine,
+        memory: usize,
+    ) -> Result<DMatrix<f64>, crate::design::Why> {
         let k = self.mean.len();
         let bytes = form.len().saturating_mul(k).saturating_mul(size_of::<f64>());
         if bytes > memory {

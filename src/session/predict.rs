@@ -135,7 +135,8 @@ impl Fit {
                     .help("predict with data that have the same rows for each"),
             ]));
         }
-        let outside = (0..rows).map(|r| !outside.is_empty() && outside.iter().all(|o| o.get(r) == Some(&true)));
+        let outside =
+            (0..rows).map(|r| !outside.is_empty() && outside.iter().all(|o| o.get(r) == Some(&true)));
         Ok(Prediction { outside: outside.collect(), nodes, warnings: Diagnostics::new() })
     }
 
@@ -154,7 +155,8 @@ impl Fit {
         // mean = offset + C m,  var of the mean = diag(C Σ Cᵀ) + fresh draws
         let mut moments = posterior.moments(&form.offset, &c);
         for (node, csr, draws) in form.fresh() {
-            let Some(scale) = self.model().plan().ok().and_then(|p| p.blocks.iter().find(|b| b.node == node)?.scale)
+            let Some(scale) =
+                self.model().plan().ok().and_then(|p| p.blocks.iter().find(|b| b.node == node)?.scale)
             else {
                 return Err(failed(Why::NoValue(node)));
             };

@@ -69,9 +69,12 @@ impl Model {
             NoDraw::Improper(node) => {
                 let node = typed.node(node);
                 let family = node.dist().map_or("its distribution", |d| d.family.name);
-                Diagnostic::error("E0818", format!("`{}` cannot be drawn: {family} is improper here", node.name))
-                    .at(node.span, "has no proper distribution")
-                    .help("give it a proper prior, or sample from a fit")
+                Diagnostic::error(
+                    "E0818",
+                    format!("`{}` cannot be drawn: {family} is improper here", node.name),
+                )
+                .at(node.span, "has no proper distribution")
+                .help("give it a proper prior, or sample from a fit")
             }
             NoDraw::Param(node) => {
                 let node = typed.node(node);
@@ -96,7 +99,9 @@ impl Fit {
         let state = self.state();
         let bound = match data {
             Some(data) => {
-                bind::bind_prediction(typed, &state.schema, data, false).map_err(|found| model.error(found))?.value
+                bind::bind_prediction(typed, &state.schema, data, false)
+                    .map_err(|found| model.error(found))?
+                    .value
             }
             None => self.frozen_dims(),
         };
@@ -108,7 +113,8 @@ impl Fit {
         for _ in 0..n {
             let inputs = bound.inputs(typed);
             let mut values =
-                posterior_values(plan, inputs, &state.frozen, MEMORY, &innovations, &mut uniforms).map_err(broken)?;
+                posterior_values(plan, inputs, &state.frozen, MEMORY, &innovations, &mut uniforms)
+                    .map_err(broken)?;
             let mut shown: Vec<NodeId> = plan.hypers.iter().map(|h| h.node).collect();
             shown.extend(plan.blocks.iter().map(|b| b.node));
             if data.is_some() {

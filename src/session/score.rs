@@ -65,8 +65,11 @@ impl Fit {
         let training_rows = bound.hash() == self.state().data_hash;
         if training_rows {
             warnings.push(
-                Diagnostic::warning("W0811", "these are the rows the model was fitted on: the scores are too good")
-                    .help("score on rows that were held out"),
+                Diagnostic::warning(
+                    "W0811",
+                    "these are the rows the model was fitted on: the scores are too good",
+                )
+                .help("score on rows that were held out"),
             );
         }
         let mut nodes = serde_json::Map::new();

@@ -1,7 +1,7 @@
 //! What a syntax error says.
 //!
-//! pest answers where it stopped and which rules it tried there. The words for the rules, and the slips
-//! that deserve a better answer than "found, expected", are here.
+//! pest answers where it stopped and which rules it tried there. `words.rs` has the words for the rules,
+//! `slips.rs` the slips that deserve a better answer than "found, expected".
 
 use std::ops::Range;
 
@@ -10,7 +10,9 @@ use pest::error::{Error, ErrorVariant, InputLocation};
 use crate::diag::Diagnostic;
 use crate::source::{FileId, Span};
 use crate::syntax::grammar::Rule;
+use crate::syntax::slips::Slip;
 use crate::syntax::token::{Token, TokenKind};
+use crate::syntax::words::shorten;
 
 /// The piece of a file that an error is about.
 #[derive(Clone)]
@@ -35,15 +37,15 @@ impl<'s> Site<'s> {
         start..end.max(start)
     }
 
-    fn kind(&self, at: usize) -> Option<TokenKind> {
+    pub fn kind(&self, at: usize) -> Option<TokenKind> {
         self.tokens.get(at).map(|t| t.kind)
     }
 
-    fn word(&self, at: usize) -> &'s str {
+    pub fn word(&self, at: usize) -> &'s str {
         self.tokens.get(at).map_or("", |t| t.text(self.text))
     }
 
-    fn span(&self, at: usize) -> Span {
+    pub fn span(&self, at: usize) -> Span {
         match self.tokens.get(at) {
             // A line break is shown as the empty place behind the token before it.
             Some(t) if t.kind == TokenKind::Newline => self.behind(at),
@@ -59,7 +61,7 @@ impl<'s> Site<'s> {
     }
 
     /// `` `x` ``, or what ends the piece.
-    fn found(&self, at: usize) -> String {
+    pub fn found(&self, at: usize) -> String {
         match self.kind(at) {
             None => "the end of the text".to_owned(),
             Some(TokenKind::Newline) => "the end of the line".to_owned(),
@@ -68,7 +70,7 @@ impl<'s> Site<'s> {
     }
 
     /// The token before `at` in the piece, line breaks skipped.
-    fn before(&self, at: usize) -> Option<usize> {
+    pub fn before(&self, at: usize) -> Option<usize> {
         (self.piece.start..at.min(self.tokens.len()))
             .rev()
             .find(|&i| self.kind(i) != Some(TokenKind::Newline))
@@ -155,443 +157,4 @@ pub(crate) fn no_block(site: &Site<'_>) -> Diagnostic {
     Diagnostic::error("E0110", format!("found {}, expected `{{`", site.found(at)))
         .at(site.span(at), format!("`{word}` needs a block"))
         .help(format!("write `{word} … {{`, the statements, and `}}`"))
-}
-
-/// One error, seen as a slip of the pen.
-struct Slip<'a, 's> {
-    site: &'a Site<'s>,
-    /// The token pest stopped at; the end of the piece if it wanted more.
-    at: usize,
-    expected: &'a [Rule],
-}
-
-impl Slip<'_, '_> {
-    /// The slip, if it has a name.
-    fn name(&self) -> Option<Diagnostic> {
-        self.cut_short()
-            .or_else(|| self.reserved())
-            .or_else(|| self.comparison())
-            .or_else(|| self.missing_type())
-            .or_else(|| self.wrong_sign())
-            .or_else(|| self.blank_before())
-            .or_else(|| self.not_a_family())
-    }
-
-    /// Found and expected, with what help there is.
-    fn plain(&self) -> Diagnostic {
-        let (site, at) = (self.site, self.at);
-        let found = site.found(at);
-        let mut label = "not expected here".to_owned();
-        if at >= site.piece.end {
-            label = "something is missing here".to_owned();
-        }
-        let error = Diagnostic::error("E0101", format!("found {found}, expected {}", self.wanted()))
-            .at(site.span(at), label);
-        match self.hint() {
-            Some(help) => error.help(help),
-            None => error,
-        }
-    }
-
-    /// `a +` and nothing more.
-    fn cut_short(&self) -> Option<Diagnostic> {
-        let before = self.site.before(self.at)?;
-        if self.at < self.site.piece.end || !self.site.kind(before)?.continues() {
-            return None;
-        }
-        let sign = self.site.word(before);
-        let what = if sign == "~" { "a family or prior" } else { "an expression" };
-        Some(
-            Diagnostic::error("E0117", format!("the statement ends after `{sign}`, expected {what}"))
-                .at(self.site.span(before), "nothing follows")
-                .help(format!("finish the statement, or remove `{sign}`")),
-        )
-    }
-
-    /// `data` as a name.
-    fn reserved(&self) -> Option<Diagnostic> {
-        let site = self.site;
-        let names =
-            [Rule::ident, Rule::path, Rule::reference, Rule::operand, Rule::expr, Rule::elem, Rule::arg];
-        if site.kind(self.at)? != TokenKind::Keyword
-            || self.at >= site.piece.end
-            || !self.expected.iter().any(|rule| names.contains(rule))
-        {
-            return None;
-        }
-        let word = site.word(self.at);
-        let first = site.word(site.piece.start);
-        // `plate in N`: the name is missing, `in` is in its place.
-        if word == "in" && first == "plate" && self.at == site.piece.start + 1 {
-            return None;
-        }
-        let error = Diagnostic::error(
-            "E0106",
-            format!("found the reserved word `{word}`, expected {}", self.wanted()),
-        )
-        .at(site.span(self.at), "cannot be a name");
-        Some(if first == "data" && self.at == site.piece.start + 1 {
-            error.help(format!(
-                "choose another name and bind the column: `data {word}_: … from column(\"{word}\")`"
-            ))
-        } else if word == "from" {
-            error.help("`from column(…)` stands at the end of a `data` statement")
-        } else {
-            error.help(format!(
-                "use another name; a column called `{word}` is bound with `data {word}_: … from column(\"{word}\")`"
-            ))
-        })
-    }
-
-    fn comparison(&self) -> Option<Diagnostic> {
-        (self.site.kind(self.at)? == TokenKind::Less && self.at < self.site.piece.end).then(|| {
-            let error = Diagnostic::error("E0109", "found `<`, but there are no comparisons")
-                .at(self.site.span(self.at), "no comparison here")
-                .note("`<` stands only between the levels of a type: `ordered{poor < fair < good}`");
-            if self.site.kind(self.at + 1) == Some(TokenKind::Minus) {
-                error.help("write `let y = …` for a value, `y ~ …` for a distribution")
-            } else {
-                error.help("a model states quantities, not conditions; prepare such a column in the data")
-            }
-        })
-    }
-
-    /// `data x`, `param s = 1`, `fn f(x)`.
-    fn missing_type(&self) -> Option<Diagnostic> {
-        let site = self.site;
-        let first = site.word(site.piece.start);
-        if !matches!(first, "data" | "param" | "fn") {
-            return None;
-        }
-        let found = site.found(self.at);
-        let error = |message: String| {
-            Diagnostic::error("E0111", message).at(site.span(self.at), "the type is missing here")
-        };
-        if self.expected.contains(&Rule::colon) && !self.in_expression() {
-            let name = self.site.before(self.at).map_or("x", |i| site.word(i));
-            let error = error(format!("found {found}, expected `:` and a type"));
-            return Some(match site.kind(self.at) {
-                Some(TokenKind::Word) if self.at < site.piece.end => {
-                    error.help(format!("put a colon between: `{name}: {}`", site.word(self.at)))
-                }
-                Some(TokenKind::OpenBracket) => error.help(format!("write `{name}: real[…]`")),
-                _ => error.help(format!(
-                    "write `{name}: real` for a number, `{name}: real[N]` for a vector over the rows"
-                )),
-            });
-        }
-        let wants_type =
-            self.expected.iter().any(|r| matches!(r, Rule::type_expr | Rule::elem | Rule::result_type));
-        let after_colon = site.before(self.at).is_some_and(|i| site.kind(i) == Some(TokenKind::Colon));
-        if wants_type || after_colon && self.expected.contains(&Rule::ident) {
-            return Some(error(format!("found {found}, expected a type")).help(
-                "the element types are real, positive, unit, int, count, bool, category and ordered; \
-                 a shape follows in brackets",
-            ));
-        }
-        if first == "fn" && self.expected.contains(&Rule::arrow) {
-            return Some(
-                error(format!("found {found}, expected `->` and the type of the result"))
-                    .help("write `fn name(x: real[N]) -> real[N] = …`"),
-            );
-        }
-        None
-    }
-
-    /// `=` for `~`, `~` for `=`.
-    fn wrong_sign(&self) -> Option<Diagnostic> {
-        let site = self.site;
-        let kind = site.kind(self.at).filter(|_| self.at < site.piece.end)?;
-        let first = site.word(site.piece.start);
-        let left = site.text[site.range().start..site.span(self.at).start as usize].trim_end();
-        if kind == TokenKind::Equals && self.expected.contains(&Rule::tilde) {
-            let error = Diagnostic::error("E0108", "found `=`, expected `~`")
-                .at(site.span(self.at), "not a distribution");
-            let family = site.kind(self.at + 1) == Some(TokenKind::Word)
-                && site.word(self.at + 1).starts_with(char::is_uppercase)
-                && site.kind(self.at + 2) == Some(TokenKind::OpenParen);
-            return Some(if family {
-                error.help(format!("write `{left} ~ {}(…)`", site.word(self.at + 1)))
-            } else {
-                error.help(format!("write `let {left} = …` for a value, `{left} ~ …` for a distribution"))
-            });
-        }
-        if kind == TokenKind::Tilde
-            && self.expected.contains(&Rule::equals)
-            && matches!(first, "let" | "param")
-        {
-            let name = site.word(site.piece.start + 1);
-            return Some(
-                Diagnostic::error("E0108", "found `~`, expected `=`")
-                    .at(site.span(self.at), "a distribution needs no keyword")
-                    .help(format!("write `{name} ~ …` without `{first}`")),
-            );
-        }
-        if kind == TokenKind::Tilde && first == "data" {
-            let name = site.word(site.piece.start + 1);
-            return Some(
-                Diagnostic::error("E0108", format!("found `~`, expected {}", self.wanted()))
-                    .at(site.span(self.at), "a second statement begins")
-                    .help(format!("write `{left}` and, on a line of its own, `{name} ~ …`")),
-            );
-        }
-        if kind == TokenKind::Colon && self.expected.contains(&Rule::tilde) {
-            return Some(
-                Diagnostic::error("E0108", "found `:`, expected `~`")
-                    .at(site.span(self.at), "a type follows only `data` and `param`")
-                    .help(format!(
-                        "write `data {left}: …` for data, `param {left}: …` for an unknown without a prior"
-                    )),
-            );
-        }
-        None
-    }
-
-    /// `f (x)`, `x [n]`.
-    fn blank_before(&self) -> Option<Diagnostic> {
-        let site = self.site;
-        let kind = site.kind(self.at).filter(|_| self.at < site.piece.end)?;
-        let before = site.before(self.at)?;
-        if !matches!(kind, TokenKind::OpenParen | TokenKind::OpenBracket) || !self.after_operand() {
-            return None;
-        }
-        let (open, operand) = (site.word(self.at), site.word(before));
-        let touches = site.tokens[before].end == site.tokens[self.at].start;
-        let callable = site.kind(before) == Some(TokenKind::Word);
-        let what = if kind == TokenKind::OpenParen { "a call" } else { "an index" };
-        if !touches && (callable || kind == TokenKind::OpenBracket) {
-            return Some(
-                Diagnostic::error("E0116", format!("found a blank before `{open}`"))
-                    .at(site.span(before).to(site.span(self.at)), format!("{what} touches its operand"))
-                    .help(format!("write `{operand}{open}…`, or put an operator or a comma between")),
-            );
-        }
-        (kind == TokenKind::OpenParen).then(|| {
-            Diagnostic::error("E0101", format!("found `(` after `{operand}`, expected an operator"))
-                .at(site.span(self.at), "only a name can be called")
-                .help(format!("write `{operand} * (…)` for a product"))
-        })
-    }
-
-    /// `t ~ tau`, `t ~ 2 * Normal(…)`, `t ~ Normal(…) + 1`.
-    fn not_a_family(&self) -> Option<Diagnostic> {
-        let site = self.site;
-        let tilde = site.piece.clone().find(|&i| site.kind(i) == Some(TokenKind::Tilde))?;
-        let help =
-            "the right side of `~` is one family or prior and its arguments; compute the parts with `let`";
-        let found = site.found(self.at);
-        if site.before(self.at) == Some(tilde) {
-            return Some(
-                Diagnostic::error("E0101", format!("found {found}, expected a family or prior"))
-                    .at(site.span(self.at), "not a distribution")
-                    .help(help),
-            );
-        }
-        let after_family = self.expected.contains(&Rule::args) || self.expected.contains(&Rule::open_paren);
-        if after_family
-            && site
-                .piece
-                .clone()
-                .skip_while(|&i| i <= tilde)
-                .take_while(|&i| i < self.at)
-                .all(|i| matches!(site.kind(i), Some(TokenKind::Word | TokenKind::Dot | TokenKind::Newline)))
-        {
-            let family = site.before(self.at).map_or("Normal", |i| site.word(i));
-            return Some(
-                Diagnostic::error(
-                    "E0101",
-                    format!("found {found}, expected `(` and the arguments of `{family}`"),
-                )
-                .at(site.span(self.at), "the arguments are missing")
-                .help(if family.starts_with(char::is_uppercase) {
-                    format!("write `{family}(…)`")
-                } else {
-                    format!("{help}; a value is defined with `let … = {family}`")
-                }),
-            );
-        }
-        let operator = site.kind(self.at).is_some_and(TokenKind::is_operator) && self.at < site.piece.end;
-        if operator && self.expected.contains(&Rule::kw_weight) {
-            return Some(
-                Diagnostic::error(
-                    "E0101",
-                    format!("found {found} after the arguments, expected the end of the statement"),
-                )
-                .at(site.span(self.at), "a distribution is not a number")
-                .help(help),
-            );
-        }
-        None
-    }
-
-    /// Advice for errors without a name of their own.
-    fn hint(&self) -> Option<String> {
-        let site = self.site;
-        let first = site.word(site.piece.start);
-        let kind = site.kind(self.at).filter(|_| self.at < site.piece.end);
-        let before = site.before(self.at);
-        let word = site.word(self.at);
-        if before == Some(site.piece.start) && self.expected.contains(&Rule::tilde) {
-            let instead = match first {
-                "var" | "val" | "const" | "set" | "local" | "auto" => Some("let"),
-                "def" | "func" | "function" => Some("fn"),
-                "import" | "include" | "require" | "library" | "using" => Some("use"),
-                "for" | "foreach" | "repeat" => Some("plate"),
-                "parameter" | "parameters" | "free" => Some("param"),
-                "observe" | "observed" | "obs" | "input" | "target" => Some("data"),
-                "inference" | "method" => Some("infer"),
-                _ => None,
-            };
-            if let Some(instead) = instead {
-                return Some(format!("write `{instead}` instead of `{first}`"));
-            }
-            if first == "return" {
-                return Some("`return` ends the block of a `prior`".to_owned());
-            }
-            return Some(
-                "a statement begins with data, let, param, plate or infer, or is `name ~ Family(…)`"
-                    .to_owned(),
-            );
-        }
-        if first == "return" && self.at > site.piece.start + 1 {
-            return Some("`return` names one node; compute it before, and return its name".to_owned());
-        }
-        match kind {
-            Some(TokenKind::Plus) if self.expected.iter().any(|r| is_operand(*r)) => {
-                Some("there is no unary `+`; remove it".to_owned())
-            }
-            Some(TokenKind::Colon) if self.expected.contains(&Rule::equals) || self.after_operand() => {
-                Some("a named argument is written with `=`".to_owned())
-            }
-            Some(TokenKind::Equals) if self.after_operand() => {
-                Some("`=` follows the name of an argument, or the name in a `let`".to_owned())
-            }
-            Some(TokenKind::Tilde) if first == "param" => {
-                Some("a `param` has no prior; write the name and `~` without `param`".to_owned())
-            }
-            Some(TokenKind::Keyword) if word == "from" => {
-                Some("`from` stands at the end of a `data` statement".to_owned())
-            }
-            Some(TokenKind::Word | TokenKind::Number | TokenKind::Text) if self.after_operand() => {
-                let left = before.map_or("", |i| site.word(i));
-                let comma = if self.expected.contains(&Rule::comma) { ", or a comma" } else { "" };
-                Some(format!("write `{left} * {word}` for a product{comma}"))
-            }
-            Some(TokenKind::OpenBrace) if before.is_some_and(|i| site.kind(i) == Some(TokenKind::Colon)) => {
-                Some("name the element type before the levels: `category{a, b}`".to_owned())
-            }
-            Some(TokenKind::Comma) if self.expected.iter().any(|r| is_operand(*r)) => {
-                Some("remove the comma, or put what is missing before it".to_owned())
-            }
-            Some(TokenKind::Number) if self.expected.contains(&Rule::ident) => Some(
-                "an index on the left is the name of a plate index: `plate n in N { t[n] ~ … }`".to_owned(),
-            ),
-            _ if first == "data" && self.expected.contains(&Rule::text) => {
-                Some("names of columns are strings: `from column(\"medv\")`".to_owned())
-            }
-            _ if first == "data" && self.expected.contains(&Rule::from_except) => Some(
-                "write `from column(\"a\")`, `from columns(\"a\", \"b\")` or `from except(\"a\")`".to_owned(),
-            ),
-            _ => None,
-        }
-    }
-
-    /// Whether pest stood behind a complete operand.
-    fn after_operand(&self) -> bool {
-        self.expected.contains(&Rule::mul)
-    }
-
-    /// Whether pest stood in an expression, where `:` is not the colon of a type.
-    fn in_expression(&self) -> bool {
-        self.expected.iter().any(|rule| is_operand(*rule)) || self.after_operand()
-    }
-
-    /// `a, b or c`, in the words of the language.
-    fn wanted(&self) -> String {
-        let mut words: Vec<&str> = Vec::new();
-        // After an operand everything that may go on is an operator, and the rest is what may end it.
-        for rule in self.expected {
-            let word = phrase(*rule);
-            if !word.is_empty() && !words.contains(&word) {
-                words.push(word);
-            }
-        }
-        if words.contains(&"an expression") {
-            words.retain(|w| !matches!(*w, "a name" | "`-`" | "a number" | "a string"));
-        }
-        if words.contains(&"a statement") {
-            words.retain(|w| matches!(*w, "a statement" | "`}`" | "the end of the statement" | "`return`"));
-        }
-        match words.as_slice() {
-            [] => "something else".to_owned(),
-            [only] => (*only).to_owned(),
-            [first @ .., last] => format!("{} or {last}", first.join(", ")),
-        }
-    }
-}
-
-fn is_operand(rule: Rule) -> bool {
-    matches!(
-        rule,
-        Rule::operand | Rule::expr | Rule::neg | Rule::reference | Rule::paren | Rule::join | Rule::arg
-    )
-}
-
-/// A rule in the words of the language; empty for those that say nothing.
-fn phrase(rule: Rule) -> &'static str {
-    match rule {
-        Rule::end | Rule::EOI | Rule::only_statement => "the end of the statement",
-        Rule::open_paren | Rule::args => "`(`",
-        Rule::close_paren => "`)`",
-        Rule::open_bracket | Rule::indices | Rule::dims | Rule::index => "`[`",
-        Rule::close_bracket => "`]`",
-        Rule::open_list
-        | Rule::open_block
-        | Rule::levels
-        | Rule::block
-        | Rule::fn_block
-        | Rule::prior_block => "`{`",
-        Rule::close_list | Rule::close_block => "`}`",
-        Rule::comma => "`,`",
-        Rule::colon => "`:`",
-        Rule::less => "`<`",
-        Rule::arrow => "`->`",
-        Rule::equals => "`=`",
-        Rule::tilde => "`~`",
-        Rule::ident | Rule::word | Rule::use_names | Rule::elem => "a name",
-        Rule::path => "a name",
-        Rule::kw_data | Rule::kw_let | Rule::kw_param | Rule::kw_plate | Rule::kw_infer => "a statement",
-        Rule::kw_model | Rule::kw_fn | Rule::kw_use | Rule::kw_prior => "a statement",
-        Rule::use_item | Rule::fn_item | Rule::prior_item | Rule::model_item => "a statement",
-        Rule::data_statement | Rule::let_statement | Rule::param_statement => "a statement",
-        Rule::plate_statement | Rule::infer_statement | Rule::tilde_statement => "a statement",
-        Rule::kw_from | Rule::from_clause => "`from`",
-        Rule::from_column => "`column`",
-        Rule::from_columns => "`columns`",
-        Rule::from_except => "`except`",
-        Rule::kw_in => "`in`",
-        Rule::kw_return | Rule::return_node => "`return`",
-        Rule::kw_weight | Rule::weight => "`weight`",
-        Rule::all => "`_`",
-        Rule::number => "a number",
-        Rule::integer | Rule::level => "a level",
-        Rule::text => "a string",
-        Rule::neg | Rule::operand | Rule::expr | Rule::reference | Rule::paren | Rule::join => {
-            "an expression"
-        }
-        Rule::arg => "an argument",
-        Rule::add | Rule::sub | Rule::mul | Rule::div | Rule::el_mul | Rule::el_div | Rule::pow => {
-            "an operator"
-        }
-        Rule::type_expr | Rule::result_type => "a type",
-        Rule::fn_param | Rule::prior_param => "a parameter",
-        Rule::method => "a method",
-        Rule::model_head | Rule::plate_head | Rule::prior_head | Rule::fn_head => "a statement",
-        _ => "",
-    }
-}
-
-/// At most 30 characters.
-fn shorten(word: &str) -> String {
-    if word.chars().count() <= 30 { word.to_owned() } else { word.chars().take(29).chain(['…']).collect() }
 }

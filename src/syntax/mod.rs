@@ -9,12 +9,15 @@ mod grammar;
 pub mod guard;
 mod layout;
 mod lexical;
+mod nodes;
 mod outline;
 pub mod parse;
 pub mod print;
 mod recover;
+mod slips;
 pub mod token;
 mod unparse;
+mod words;
 
 pub use parse::parse;
 
