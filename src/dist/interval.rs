@@ -1,7 +1,7 @@
 //! The standard normal cut to an interval: its probability and its first three moments, with stable
 //! tails (`docs/mathematics.md` §4.2).
 
-use crate::math::special::{ln_phi, log_1m_exp, ln_normal_cdf, mills};
+use crate::math::special::{ln_phi, log_1m_exp, ln_normal_cdf, mills, mills_excess};
 
 /// A standard normal z truncated to lo < z < hi.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -56,7 +56,7 @@ fn left(a: f64, b: f64, w: f64) -> Interval {
 
 fn half_line(b: f64) -> Interval {
     // u = r, R = u, h = r(r + b), k as for the probit
-    let (r, rest) = mills(b);
+    let (r, rest) = (mills(b), mills_excess(b));
     let h = r * rest;
     Interval { log_prob: ln_normal_cdf(b), mean: -r, curvature: h, third: r * (1.0 - h) - h * rest }
 }
@@ -91,8 +91,8 @@ fn narrow(b: f64, w: f64) -> Interval {
 fn far_tail(a: f64, b: f64) -> Interval {
     // e = φ(a)/φ(b), x = Φ(a)/Φ(b), u = φ(b)/P, v = φ(a)/P
     let e = (-0.5 * (a - b) * (a + b)).exp();
-    let (ra, _) = mills(a);
-    let (rb, rest) = mills(b);
+    let ra = mills(a);
+    let (rb, rest) = (mills(b), mills_excess(b));
     let x = e * rb / ra;
     let u = rb / (1.0 - x);
     let v = e * u;
