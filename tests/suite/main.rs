@@ -1,5 +1,6 @@
 //! The tests that look at the program from outside, one file a topic, in one binary.
 
+//! Every integration test, in one binary, one file a topic.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
