@@ -1,14 +1,7 @@
 //! Every integration test, in one binary, one file a topic.
 
-mod check;
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "the helpers of a test fail it; clippy's own exception knows only functions marked #[test]"
-)]
-
 mod binding;
+mod check;
 mod cli_data;
 mod cli_help;
 mod cli_run;
@@ -16,50 +9,22 @@ mod cli_write;
 mod compiled;
 mod dist;
 mod errors_data;
+mod errors_plan;
 mod errors_syntax;
+mod evaluation;
 mod examples;
-mod golden;
-mod golden_gauss;
-mod linear_forms;
-mod pages;
-mod problems;
-mod errors_syntax;
-mod examples;
-mod golden;
-mod golden_gauss;
-mod pages;
-mod problems;
-mod render;
-mod syntax;
-mod tidy;
-mod syntax;
-mod tidy;
-//! All integration tests, in one binary.
 mod fit_properties;
 mod general_problems;
 mod golden;
 mod golden_gauss;
-mod numeric_cases;
-mod problems;
-mod replications;
-mod errors_plan;
-mod errors_syntax;
-mod examples;
-mod golden;
-mod golden_gauss;
 mod graph;
+mod linear_forms;
+mod numeric_cases;
 mod pages;
 mod plan;
 mod problems;
 mod programs;
-mod golden;
-mod golden_gauss;
-mod pages;
-mod problems;
-mod golden;
-mod golden_gauss;
-mod pages;
-mod problems;
 mod render;
+mod replications;
 mod syntax;
 mod tidy;
