@@ -112,6 +112,7 @@ codes! {
     "E0765" "a column that an option names is not there"
     "E0766" "a column cannot be a target"
     "E0767" "a kept column does not fit the predictions"
+    "E0768" "an option for programs with a fit"
     "E0770" "an output cannot be written"
     "E0780" "there is no such diagnostic"
     "E0781" "there is no such documentation"

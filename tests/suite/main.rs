@@ -1,4 +1,11 @@
-//! Every integration test, in one binary, one file a topic.
+//! The tests that look at the program from outside, one file a topic, in one binary.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "the helpers of a test fail it; clippy's own exception knows only functions marked #[test]"
+)]
 
 mod binding;
 mod check;
@@ -26,5 +33,10 @@ mod problems;
 mod programs;
 mod render;
 mod replications;
+mod special_functions;
 mod syntax;
+mod syntax_format;
+mod syntax_limits;
+mod syntax_properties;
+mod syntax_trees;
 mod tidy;
