@@ -23,6 +23,7 @@ mod errors_names;
 mod errors_shapes;
 mod errors_supports;
 mod errors_syntax;
+mod evaluation;
 mod examples;
 mod fit_properties;
 mod general_problems;
