@@ -303,7 +303,7 @@ impl Data {
         };
         match wrong {
             Some(message) => {
-                Err(vec![Diagnostic::error("E0715", message).help("give one name for each column")])
+                Err(Diagnostic::error("E0715", message).help("give one name for each column").into())
             }
             None => self.with(name, Column::Matrix { values, width, names }),
         }
@@ -316,7 +316,8 @@ impl Data {
             Err(vec![
                 Diagnostic::error("E0715", format!("column `{name}` is given twice"))
                     .help(format!("give `{name}` once")),
-            ])
+            ]
+            .into())
         }
     }
 }

@@ -168,9 +168,12 @@ fn verify_overrides(overrides: &Overrides, models: &[typed::Model], sink: &mut S
     let constant = |n: &&typed::Node| matches!(n.kind, typed::NodeKind::Let { constant: true, .. });
     for name in overrides.unknown() {
         let d = match nodes().find(|n| n.name == name) {
-            Some(node) => Diagnostic::error("E0212", format!("`{name}` is {}, it cannot be set from outside", print::role(node)))
-                .at(node.span, "declared here")
-                .help("only a constant `let`, such as `let width = 3.0`, can be set"),
+            Some(node) => Diagnostic::error(
+                "E0212",
+                format!("`{name}` is {}, it cannot be set from outside", print::role(node)),
+            )
+            .at(node.span, "declared here")
+            .help("only a constant `let`, such as `let width = 3.0`, can be set"),
             // with other errors about, the model may have it
             None if sink.has_errors() => continue,
             None => {
@@ -185,4 +188,24 @@ fn verify_overrides(overrides: &Overrides, models: &[typed::Model], sink: &mut S
         };
         sink.push(d);
     }
+}
+
+/// Checks every definition of the standard library by itself: no findings, or the library is wrong.
+pub fn verify_library() -> Diagnostics {
+    let mut sources = SourceMap::new();
+    let text: String = library::MODULES.iter().map(|(name, _)| format!("use std.{name}\n")).collect();
+    let file = sources.add("library", &text);
+    let mut found = Diagnostics::new();
+    match crate::syntax::parse::parse(file, &text) {
+        Ok(module) => {
+            let (modules, _) = ModuleLoader::new(&mut sources, &NoFiles, &mut found).load(&module.value);
+            let mut sink = Sink::default();
+            for id in modules.all() {
+                definition::verify_definition(&modules, id, &mut sink);
+            }
+            found.extend(sink.all);
+        }
+        Err(errors) => found.extend(errors),
+    }
+    found
 }

@@ -26,7 +26,12 @@ pub fn build(model: &Model) -> Staged<Dag> {
     if !errors.is_empty() {
         return Err(errors);
     }
-    let mut nodes: Vec<Node> = model.nodes.iter().map(|node| describe(model, node.id, &edges)).collect();
+    let mut used = vec![false; model.nodes.len()];
+    for edge in &edges {
+        used[edge.from.index()] = true;
+    }
+    let mut nodes: Vec<Node> =
+        model.nodes.iter().map(|node| describe(model, node.id, used[node.id.index()])).collect();
     let plates = assign_plates(model, &mut nodes);
     let fixed = fixed(model);
     let args = model.nodes.iter().map(args).collect();
@@ -77,9 +82,8 @@ fn edges(model: &Model) -> Vec<Edge> {
     edges
 }
 
-fn describe(model: &Model, id: NodeId, edges: &[Edge]) -> Node {
+fn describe(model: &Model, id: NodeId, has_children: bool) -> Node {
     let node = model.node(id);
-    let has_children = edges.iter().any(|e| e.from == id);
     let (role, trivial) = match &node.kind {
         NodeKind::Data(data) if data.likelihood.is_some() => (Role::Observed, false),
         NodeKind::Data(_) => (Role::Data, false),
@@ -133,4 +137,41 @@ fn fixed(model: &Model) -> Vec<Fixed> {
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::typed::Op;
+    use crate::graph::sample::Typed;
+
+    #[test]
+    fn a_cycle_is_named_whole() {
+        // a = b + 1, b = c, c = a, and d = a on the side
+        let mut t = Typed::new();
+        let one = t.number(1.0);
+        let [a, b, c, _] = ["a", "b", "c", "d"].map(|name| t.node_let(name, one));
+        let sum = t.add(ExprKind::Elementwise(Op::Add, b, one));
+        for (i, value) in [sum, c, a, a].into_iter().enumerate() {
+            t.model.nodes[i].kind = NodeKind::Let { value, constant: false };
+        }
+        let errors = build(&t.model).unwrap_err();
+        assert_eq!(errors.len(), 1);
+        assert_eq!(errors[0].code, "E0550");
+        assert_eq!(errors[0].message, "`a` depends on itself: a uses b uses c uses a");
+        assert_eq!(errors[0].secondary.len(), 2);
+        // queries over expressions end as well
+        assert!(crate::graph::linear::affine_in(&t.model, sum).is_err());
+    }
+
+    #[test]
+    fn a_long_chain_needs_no_stack() {
+        let mut t = Typed::new();
+        let mut value = t.number(1.0);
+        for i in 0..100_000 {
+            value = t.node_let(&format!("v{i}"), value);
+        }
+        let dag = build(&t.model).unwrap().value;
+        assert_eq!(dag.topological().len(), 100_000);
+    }
 }

@@ -151,6 +151,13 @@ impl Dag {
         &self.edges
     }
 
+    /// The edges into a node, by parent in declaration order.
+    pub fn edges_to(&self, id: NodeId) -> &[Edge] {
+        let start = self.edges.partition_point(|e| e.to < id);
+        let end = self.edges.partition_point(|e| e.to <= id);
+        &self.edges[start..end]
+    }
+
     /// Every plate, outer ones first.
     pub fn plates(&self) -> &[Plate] {
         &self.plates

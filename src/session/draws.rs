@@ -12,7 +12,7 @@ use super::result::{NodeResult, Role};
 use crate::check::typed::{Dist, NodeId, NodeKind};
 use crate::design::{EvalError, Evaluator, Frozen, Inputs, Rank, Value, Want};
 use crate::dist::{ArgShape, Need};
-use crate::dist::special::normal_quantile;
+use crate::math::special::normal_quantile;
 use crate::plan::ir::Plan;
 
 /// Draws behind a derived quantity that is not linear.

@@ -18,8 +18,10 @@ const ROW_GAP: f64 = 34.0;
 const PAD: f64 = 12.0;
 /// Room for the label of a plate.
 const LABEL: f64 = 16.0;
-/// Above this many items the order is not improved.
+/// Above this many items the order is not improved: that takes time of a high power of it.
 const LARGE: usize = 60;
+/// Above this many items nothing is moved or bent either: nobody reads such a picture.
+const HUGE: usize = 600;
 
 /// A rectangle in pixels, y downwards.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -64,6 +66,8 @@ pub struct Placed {
     pub label: String,
     /// Its frame.
     pub rect: Rect,
+    /// Where the label stands: in a lower corner, the right one unless only the left one is free.
+    pub label_at: Rect,
     /// The items in it, those of inner plates included.
     pub items: Vec<usize>,
     /// Inner plates, as indices of [`Layout::plates`]; they come before this one.
@@ -85,11 +89,13 @@ pub struct Layout {
 pub fn layout(picture: &Picture) -> Layout {
     let ranks = ranks(picture);
     let mut tree = Tree::new(picture, &ranks);
-    tree.sort_by_barycentre(picture);
+    if picture.items.len() <= HUGE {
+        tree.sort_by_barycentre(picture);
+    }
     let rows = tree.rows(picture, &ranks);
     let mut best = tree.place(picture, &ranks, &rows);
-    let mut best_cost = cost(picture, &best);
     if picture.items.len() <= LARGE {
+        let mut best_cost = cost(picture, &best);
         let mut improved = true;
         let mut rounds = 0;
         while improved && rounds < 12 {
@@ -112,7 +118,23 @@ pub fn layout(picture: &Picture) -> Layout {
             }
         }
     }
+    if picture.items.len() <= HUGE {
+        free_labels(picture, &mut best);
+    }
     best
+}
+
+/// Moves the labels that edges run through to the other corner, if that is free.
+fn free_labels(picture: &Picture, layout: &mut Layout) {
+    let lines: Vec<_> =
+        picture.edges.iter().map(|(a, b)| (layout.items[*a].centre(), layout.items[*b].centre())).collect();
+    let hits = |r: &Rect| lines.iter().filter(|(p, q)| segment_meets(*p, *q, r)).count();
+    for plate in &mut layout.plates {
+        let left = corner(&plate.label, plate.rect, false);
+        if hits(&left) < hits(&plate.label_at) {
+            plate.label_at = left;
+        }
+    }
 }
 
 /// Width of a text in pixels, by a rule of thumb for a serif font of 15 px.
@@ -128,10 +150,13 @@ pub fn text_width(text: &str) -> f64 {
         .sum()
 }
 
-/// The control point that bends an edge around what is in its way; `None` if it runs straight.
+/// The control point that bends an edge around the items in its way; `None` if it runs straight.
 pub fn bend(layout: &Layout, from: usize, to: usize) -> Option<(f64, f64)> {
+    if layout.items.len() > HUGE {
+        return None;
+    }
     let (a, b) = (layout.items[from].centre(), layout.items[to].centre());
-    let clear = |control: (f64, f64)| {
+    let in_the_way = |control: (f64, f64)| {
         let points: Vec<(f64, f64)> = (0..=24)
             .map(|i| {
                 let t = f64::from(i) / 24.0;
@@ -140,24 +165,27 @@ pub fn bend(layout: &Layout, from: usize, to: usize) -> Option<(f64, f64)> {
                 (mix(a.0, control.0, b.0), mix(a.1, control.1, b.1))
             })
             .collect();
-        points.windows(2).all(|w| hits(layout, from, to, w[0], w[1]) == 0)
+        points.windows(2).map(|w| items_hit(layout, from, to, w[0], w[1])).sum::<usize>()
     };
     let middle = ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0);
-    if clear(middle) {
-        return None;
-    }
+    let mut least = in_the_way(middle);
+    let mut best = None;
     let (dx, dy) = (b.0 - a.0, b.1 - a.1);
     let length = dx.hypot(dy).max(1.0);
     for step in 1..=12 {
         for side in [1.0, -1.0] {
+            if least == 0 {
+                return best;
+            }
             let shift = side * 30.0 * f64::from(step);
             let control = (middle.0 - dy / length * shift, middle.1 + dx / length * shift);
-            if clear(control) {
-                return Some(control);
+            let found = in_the_way(control);
+            if found < least {
+                (least, best) = (found, Some(control));
             }
         }
     }
-    None
+    best
 }
 
 /// As late as possible, sinks as early as possible: 0 is the top row.
@@ -387,7 +415,7 @@ impl Tree {
             }
         }
         // 3. move towards neighbours, order and room kept
-        for _ in 0..24 {
+        for _ in 0..if picture.items.len() <= HUGE { 24 } else { 0 } {
             for g in 0..self.groups.len() {
                 self.relax(g, picture, ranks, &mut item_x, &mut span);
             }
@@ -491,9 +519,11 @@ impl Tree {
                     Child::Group(i) => Some(count - 1 - i),
                     Child::Item(_) => None,
                 });
+                let rect = Rect { x, y: top, w, h: bottom - top };
                 Placed {
                     label: group.label.clone(),
-                    rect: Rect { x, y: top, w, h: bottom - top },
+                    rect,
+                    label_at: corner(&group.label, rect, true),
                     items: group.all.clone(),
                     inner: inner.collect(),
                 }
@@ -515,7 +545,8 @@ fn cost(picture: &Picture, layout: &Layout) -> f64 {
     let mut cost = 0.25 * layout.size.0;
     for (k, (a, b)) in picture.edges.iter().enumerate() {
         let (p, q) = (centre(*a), centre(*b));
-        cost += (p.0 - q.0).abs() + 1000.0 * hits(layout, *a, *b, p, q) as f64;
+        cost += (p.0 - q.0).abs();
+        cost += 1000.0 * items_hit(layout, *a, *b, p, q) as f64 + 60.0 * labels_hit(layout, p, q) as f64;
         for (c, d) in picture.edges.iter().skip(k + 1) {
             if a != c && a != d && b != c && b != d && segments_cross(p, q, centre(*c), centre(*d)) {
                 cost += 120.0;
@@ -525,15 +556,22 @@ fn cost(picture: &Picture, layout: &Layout) -> f64 {
     cost
 }
 
-/// How many items other than its ends, and labels of plates, a segment runs through.
-fn hits(layout: &Layout, a: usize, b: usize, p: (f64, f64), q: (f64, f64)) -> usize {
-    let items = layout.items.iter().enumerate().filter(|(i, _)| *i != a && *i != b).map(|(_, r)| *r);
-    let labels = layout.plates.iter().map(|plate| {
-        let w = text_width(&plate.label);
-        let r = plate.rect;
-        Rect { x: r.x + r.w - w - 8.0, y: r.y + r.h - LABEL, w, h: LABEL - 4.0 }
-    });
-    items.chain(labels).filter(|r| segment_meets(p, q, r)).count()
+/// How many items other than its ends a segment runs through.
+fn items_hit(layout: &Layout, a: usize, b: usize, p: (f64, f64), q: (f64, f64)) -> usize {
+    let others = layout.items.iter().enumerate().filter(|(i, _)| *i != a && *i != b);
+    others.filter(|(_, r)| segment_meets(p, q, r)).count()
+}
+
+/// How many labels of plates a segment runs through.
+fn labels_hit(layout: &Layout, p: (f64, f64), q: (f64, f64)) -> usize {
+    layout.plates.iter().filter(|plate| segment_meets(p, q, &plate.label_at)).count()
+}
+
+/// The place of a label in the lower right or left corner of a frame.
+fn corner(label: &str, r: Rect, right: bool) -> Rect {
+    let w = text_width(label) * 13.0 / 15.0;
+    let x = if right { r.x + r.w - w - 8.0 } else { r.x + 8.0 };
+    Rect { x, y: r.y + r.h - LABEL - 2.0, w, h: LABEL - 2.0 }
 }
 
 fn segments_cross(p: (f64, f64), q: (f64, f64), r: (f64, f64), s: (f64, f64)) -> bool {

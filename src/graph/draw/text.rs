@@ -53,9 +53,9 @@ fn frame(dag: &Dag, at: &Frame, depth: usize, name_width: usize, out: &mut Strin
 /// `Normal(mean ← phi, w; precision ← tau)`, or the type and `← x`.
 fn definition(dag: &Dag, node: &Node) -> String {
     let parents = |via: Option<&str>| -> Vec<&str> {
-        dag.edges()
+        dag.edges_to(node.id)
             .iter()
-            .filter(|e| e.to == node.id && via.is_none_or(|v| e.via.contains(&v)))
+            .filter(|e| via.is_none_or(|v| e.via.contains(&v)))
             .map(|e| dag.node(e.from).name.as_str())
             .collect()
     };
