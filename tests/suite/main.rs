@@ -22,6 +22,7 @@ mod errors_graph;
 mod errors_names;
 mod errors_shapes;
 mod errors_supports;
+mod errors_plan;
 mod errors_syntax;
 mod evaluation;
 mod examples;
