@@ -37,9 +37,7 @@ pub(crate) fn match_args(def: &Def, args: &[ast::Arg]) -> Result<Matched, Mismat
     let mut position = 0;
     for (i, arg) in args.iter().enumerate() {
         let at = match &arg.name {
-            Some(name) => {
-                params.iter().position(|p| p.name.node == name.node).ok_or(Mismatch::Unknown(i))?
-            }
+            Some(name) => params.iter().position(|p| p.name.node == name.node).ok_or(Mismatch::Unknown(i))?,
             None => {
                 position += 1;
                 match params.get(position - 1) {
@@ -64,7 +62,13 @@ pub(crate) fn match_args(def: &Def, args: &[ast::Arg]) -> Result<Matched, Mismat
 
 impl Cx<'_> {
     /// `f(a, width = 2)`
-    pub(crate) fn call(&mut self, env: &Env, name: &ast::Ident, args: &[ast::Arg], span: Span) -> Option<Val> {
+    pub(crate) fn call(
+        &mut self,
+        env: &Env,
+        name: &ast::Ident,
+        args: &[ast::Arg],
+        span: Span,
+    ) -> Option<Val> {
         if let Some(value) = self.native_call(env, name, args, span) {
             return value;
         }
@@ -103,17 +107,20 @@ impl Cx<'_> {
             return Some((id, matched));
         }
         if !fitting.is_empty() {
-            let d = Diagnostic::error("E0210", format!("several definitions of `{}` match this call", name.node))
-                .at(span, "ambiguous call");
-            let d = fitting.iter().fold(d, |d, (_, _, def)| d.note(format!("candidate: {}", def.signature())));
+            let d =
+                Diagnostic::error("E0210", format!("several definitions of `{}` match this call", name.node))
+                    .at(span, "ambiguous call");
+            let d =
+                fitting.iter().fold(d, |d, (_, _, def)| d.note(format!("candidate: {}", def.signature())));
             return self.fail(d.help("name the arguments: their names choose the definition"));
         }
         if let [(def, why)] = misfits.as_slice() {
             let d = mismatch(def, why, name, args);
             return self.fail(d);
         }
-        let mut d = Diagnostic::error("E0209", format!("no definition of `{}` matches these arguments", name.node))
-            .at(span, "no match");
+        let mut d =
+            Diagnostic::error("E0209", format!("no definition of `{}` matches these arguments", name.node))
+                .at(span, "no match");
         for (def, _) in &misfits {
             d = d.note(format!("candidate: {}", def.signature()));
         }
@@ -128,26 +135,36 @@ impl Cx<'_> {
     }
 
     fn unknown_function(&self, env: &Env, name: &ast::Ident) -> Diagnostic {
-        let d = Diagnostic::error("E0202", format!("there is no function `{}`", name.node)).at(name.span, "unknown function");
+        let d = Diagnostic::error("E0202", format!("there is no function `{}`", name.node))
+            .at(name.span, "unknown function");
         let items = library::find(&name.node);
         if let Some(item) = items.iter().find(|i| i.kind == "fn") {
             return d.help(format!("add `use {}.{}`", item.module, item.name));
         }
         if let Some(item) = items.first() {
-            return d.help(format!("`{}` is a prior: write `w ~ {}(…)` after `use {}.{}`", item.name, item.name, item.module, item.name));
+            return d.help(format!(
+                "`{}` is a prior: write `w ~ {}(…)` after `use {}.{}`",
+                item.name, item.name, item.module, item.name
+            ));
         }
         if crate::dist::family(&name.node).is_some() {
             return d.help(format!("`{}` is a family: it stands on the right of `~`", name.node));
         }
         if env.values.contains_key(&name.node) || env.plate(&name.node).is_some() {
-            return d.help(format!("`{}` is a quantity: index with brackets, `{}[…]`, multiply with `*`", name.node, name.node));
+            return d.help(format!(
+                "`{}` is a quantity: index with brackets, `{}[…]`, multiply with `*`",
+                name.node, name.node
+            ));
         }
         let own = self.modules.names(env.module, true);
         let natives = crate::check::natives::NATIVES.iter().map(|n| n.name);
         let all = library::library();
         let std = all.iter().filter(|i| i.kind == "fn").map(|i| i.name.as_str());
         match closest(&name.node, own.into_iter().chain(natives).chain(std)) {
-            Some(near) => match all.iter().find(|i| i.name == near && self.modules.find(env.module, near, true).is_empty()) {
+            Some(near) => match all
+                .iter()
+                .find(|i| i.name == near && self.modules.find(env.module, near, true).is_empty())
+            {
                 Some(item) => d.help(format!("did you mean `{near}`? add `use {}.{near}`", item.module)),
                 None => d.help(format!("did you mean `{near}`?")),
             },
@@ -211,7 +228,9 @@ impl Cx<'_> {
             }
             if let Some(i) = l.indices.first() {
                 self.report(
-                    Diagnostic::error("E0214", "a `let` of a function has no index").at(i.span, "no plate here").help("remove it"),
+                    Diagnostic::error("E0214", "a `let` of a function has no index")
+                        .at(i.span, "no plate here")
+                        .help("remove it"),
                 );
             }
             let value = self.expr(&env, &l.value);
@@ -253,7 +272,15 @@ impl Cx<'_> {
 
     /// The value as a type asks for it: support checked, dimensions bound or met, a vector turned into a
     /// matrix of one column where a matrix is asked for.
-    fn typed(&mut self, env: &mut Env, ty: &ast::TypeExpr, elem: Elem, value: Val, what: &str, span: Span) -> Option<Val> {
+    fn typed(
+        &mut self,
+        env: &mut Env,
+        ty: &ast::TypeExpr,
+        elem: Elem,
+        value: Val,
+        what: &str,
+        span: Span,
+    ) -> Option<Val> {
         if !self.fits(&value, elem) {
             let found = self.found(&value);
             return self.fail(
@@ -270,8 +297,11 @@ impl Cx<'_> {
         }
         if ty.dims.len() != value.shape.len() {
             let found = self.describe(&value.shape);
-            let wanted = ["a scalar", "a vector", "a matrix"].get(ty.dims.len()).copied().unwrap_or("an array");
-            let mut d = Diagnostic::error("E0302", format!("{what} is {wanted}, found {found}")).at(span, found).also(ty.span, "asked for here");
+            let wanted =
+                ["a scalar", "a vector", "a matrix"].get(ty.dims.len()).copied().unwrap_or("an array");
+            let mut d = Diagnostic::error("E0302", format!("{what} is {wanted}, found {found}"))
+                .at(span, found)
+                .also(ty.span, "asked for here");
             if !value.plates.is_empty() {
                 d = d.help("compute it outside the plate, for all rows at once");
             }
@@ -334,10 +364,13 @@ impl Cx<'_> {
             if !same {
                 let (l, r) = (self.describe(&first), self.describe(&v.shape));
                 return self.fail(
-                    Diagnostic::error("E0301", format!("`{}` acts entry by entry, found {l} and {r}", def.name.node))
-                        .at(*at, r)
-                        .also(first_at, l)
-                        .help("give arrays of one shape, or scalars"),
+                    Diagnostic::error(
+                        "E0301",
+                        format!("`{}` acts entry by entry, found {l} and {r}", def.name.node),
+                    )
+                    .at(*at, r)
+                    .also(first_at, l)
+                    .help("give arrays of one shape, or scalars"),
                 );
             }
         }
@@ -384,15 +417,18 @@ fn mismatch(def: &Def, why: &Mismatch, name: &ast::Ident, args: &[ast::Arg]) -> 
         Mismatch::Unknown(i) => {
             let written = args[*i].name.as_ref().map_or("", |n| n.node.as_str());
             let known = def.params().iter().map(|p| p.name.node.as_str());
-            let d = Diagnostic::error("E0209", format!("`{n}` has no argument `{written}`")).at(at(*i), "unknown argument");
+            let d = Diagnostic::error("E0209", format!("`{n}` has no argument `{written}`"))
+                .at(at(*i), "unknown argument");
             match closest(written, known) {
                 Some(near) => d.note(format!("it is `{signature}`")).help(format!("did you mean `{near}`?")),
                 None => d.help(format!("it is `{signature}`")),
             }
         }
-        Mismatch::Twice(i, p) => Diagnostic::error("E0209", format!("argument `{p}` of `{n}` is given twice"))
-            .at(at(*i), "given again")
-            .help("remove one of them"),
+        Mismatch::Twice(i, p) => {
+            Diagnostic::error("E0209", format!("argument `{p}` of `{n}` is given twice"))
+                .at(at(*i), "given again")
+                .help("remove one of them")
+        }
         Mismatch::TooMany(i) => {
             let most = crate::check::errors::count(def.params().len(), "argument");
             Diagnostic::error("E0209", format!("`{n}` takes {most}, found {}", args.len()))
@@ -416,7 +452,9 @@ pub(crate) fn wanted_help(elem: Elem) -> String {
         Elem::Positive | Elem::NonNegative | Elem::Unit | Elem::Int | Elem::Count | Elem::Bool => {
             let name = if elem == Elem::NonNegative { "positive" } else { elem.name() };
             match elem {
-                Elem::Positive | Elem::NonNegative => format!("declare what it is made of `{name}`, or take `exp(…)` of it"),
+                Elem::Positive | Elem::NonNegative => {
+                    format!("declare what it is made of `{name}`, or take `exp(…)` of it")
+                }
                 _ => format!("declare what it is made of `{name}`"),
             }
         }

@@ -206,7 +206,11 @@ impl<'a> Cx<'a> {
             depth = depth.max(self.depth[e.index()] + 1);
             deps = deps.or(self.deps[e.index()]);
         });
-        if let ExprKind::Dim(d) | ExprKind::Range(d) | ExprKind::RepeatRows(_, d) | ExprKind::RepeatColumns(_, d) = &kind {
+        if let ExprKind::Dim(d)
+        | ExprKind::Range(d)
+        | ExprKind::RepeatRows(_, d)
+        | ExprKind::RepeatColumns(_, d) = &kind
+        {
             deps.symbolic |= d.as_number().is_none();
         }
         if let ExprKind::Node(id) = &kind {
@@ -235,7 +239,12 @@ impl<'a> Cx<'a> {
     }
 
     /// Adds a node. `order` is its place among the declarations.
-    pub(crate) fn add_node(&mut self, node: impl FnOnce(NodeId) -> Node, order: Vec<u32>, span: Span) -> Option<NodeId> {
+    pub(crate) fn add_node(
+        &mut self,
+        node: impl FnOnce(NodeId) -> Node,
+        order: Vec<u32>,
+        span: Span,
+    ) -> Option<NodeId> {
         if self.nodes.len() >= MAX_NODES {
             self.give_up("the model has too many nodes after expansion", span);
         }
@@ -332,9 +341,9 @@ impl<'a> Cx<'a> {
             }
         }
         match (plain(left), plain(right)) {
-            (Some(a), Some(b)) if d.help.is_none() => {
-                d.help(format!("if they are the same, write one letter in both declarations: `{a}` for `{b}`"))
-            }
+            (Some(a), Some(b)) if d.help.is_none() => d.help(format!(
+                "if they are the same, write one letter in both declarations: `{a}` for `{b}`"
+            )),
             _ => d,
         }
     }
@@ -421,7 +430,9 @@ impl<'a> Cx<'a> {
     pub(crate) fn too_many_axes<T>(&mut self, plates: &[PlateId], shape: &[Dim], span: Span) -> Option<T> {
         let mut axes: Vec<String> = plates
             .iter()
-            .map(|p| format!("plate `{}` ({})", self.plates[p.0].name, self.show_dim(&self.plates[p.0].extent)))
+            .map(|p| {
+                format!("plate `{}` ({})", self.plates[p.0].name, self.show_dim(&self.plates[p.0].extent))
+            })
             .collect();
         axes.extend(shape.iter().map(|d| self.show_dim(d)));
         self.fail(
@@ -525,7 +536,13 @@ impl<'a> Cx<'a> {
     }
 
     /// A value from an array whose axes carry these labels: plates move to the front, outer first.
-    pub(crate) fn arrange(&mut self, e: ExprId, labels: &[Option<PlateId>], set: Set, span: Span) -> Option<Val> {
+    pub(crate) fn arrange(
+        &mut self,
+        e: ExprId,
+        labels: &[Option<PlateId>],
+        set: Set,
+        span: Span,
+    ) -> Option<Val> {
         let dims = self.exprs.get(e).ty.shape.clone();
         let key = |l: &Option<PlateId>| l.map_or((1, 0, 0), |p| (0, self.plates[p.0].depth, p.0));
         let turned = labels.len() == 2 && key(&labels[0]) > key(&labels[1]);
@@ -561,7 +578,22 @@ impl<'a> Cx<'a> {
     }
 
     /// The finished model: nodes in declaration order, only expressions that are used.
-    pub(crate) fn finish(self, name: String, doc: Option<String>, span: Span, infer: crate::check::typed::Infer) -> Model {
-        crate::check::finish::finish(self.nodes, self.order, &self.exprs, self.constraints, name, doc, span, infer)
+    pub(crate) fn finish(
+        self,
+        name: String,
+        doc: Option<String>,
+        span: Span,
+        infer: crate::check::typed::Infer,
+    ) -> Model {
+        crate::check::finish::finish(
+            self.nodes,
+            self.order,
+            &self.exprs,
+            self.constraints,
+            name,
+            doc,
+            span,
+            infer,
+        )
     }
 }

@@ -25,7 +25,8 @@ pub(crate) fn verify_definition(modules: &Modules, id: DefId, sink: &mut Sink) {
                 let whole = cx.call_fn(id, &def, module, all, span);
                 if whole.is_some() && def.params.iter().any(|p| p.default.is_some()) {
                     let required = def.params.iter().zip(given);
-                    let some = required.map(|(p, v)| p.default.is_none().then_some((Some(v), span))).collect();
+                    let some =
+                        required.map(|(p, v)| p.default.is_none().then_some((Some(v), span))).collect();
                     cx.call_fn(id, &def, module, some, span);
                 }
             }
@@ -36,7 +37,8 @@ pub(crate) fn verify_definition(modules: &Modules, id: DefId, sink: &mut Sink) {
             for p in &def.params {
                 env.set(&p.name.node, None, p.name.span, "parameter");
             }
-            let splice = Splice { name: def.name.node.clone(), doc: None, result: &def.result.node, span: def.span };
+            let splice =
+                Splice { name: def.name.node.clone(), doc: None, result: &def.result.node, span: def.span };
             let place = Place { lead: Vec::new(), order: Vec::new(), prior: Some(splice), overrides: None };
             let body = cx.body(env, &def.body, &place);
             if !body.env.values.contains_key(&def.result.node) {
@@ -89,7 +91,15 @@ impl Cx<'_> {
         let ty = Type { elem, shape: shape.clone() };
         let data = Data { from: Columns::Default, levels: None, likelihood: None, ty_span: span };
         let id = self.add_node(
-            |id| Node { id, name: name.to_owned(), doc: None, ty, kind: NodeKind::Data(data), span, spliced_at: None },
+            |id| Node {
+                id,
+                name: name.to_owned(),
+                doc: None,
+                ty,
+                kind: NodeKind::Data(data),
+                span,
+                spliced_at: None,
+            },
             Vec::new(),
             span,
         )?;

@@ -71,15 +71,7 @@ impl Cx<'_> {
         sum
     }
 
-    fn binary(
-        &mut self,
-        op: BinOp,
-        a: &Val,
-        a_span: Span,
-        b: &Val,
-        b_span: Span,
-        span: Span,
-    ) -> Option<Val> {
+    fn binary(&mut self, op: BinOp, a: &Val, a_span: Span, b: &Val, b_span: Span, span: Span) -> Option<Val> {
         let ok = self.wants_number(a, a_span) & self.wants_number(b, b_span);
         if !ok {
             return None;
@@ -135,12 +127,20 @@ impl Cx<'_> {
     }
 
     /// a op b, entry by entry; a scalar meets every entry.
-    pub(crate) fn elementwise(&mut self, op: Op, a: &Val, b: &Val, spans: Spans, symbol: &str) -> Option<Val> {
+    pub(crate) fn elementwise(
+        &mut self,
+        op: Op,
+        a: &Val,
+        b: &Val,
+        spans: Spans,
+        symbol: &str,
+    ) -> Option<Val> {
         let span = spans.whole;
         if let (Some(x), Some(y)) = (self.literal(a), self.literal(b))
             && let Some(folded) = fold(op, x, y)
         {
-            let whole = a.set.is_whole() && b.set.is_whole() && op != Op::Div || folded.fract() == 0.0 && a.dim.is_some() && b.dim.is_some();
+            let whole = a.set.is_whole() && b.set.is_whole() && op != Op::Div
+                || folded.fract() == 0.0 && a.dim.is_some() && b.dim.is_some();
             return self.number(folded, whole, span);
         }
         let dim = match (&a.dim, &b.dim) {
@@ -284,7 +284,11 @@ impl Cx<'_> {
             let expr = self.push(kind, set, shape.clone(), span)?;
             return Some(Val { expr, set, plates, shape, dim: None, levels: None });
         }
-        if plates.is_empty() { self.join_columns(&values, items, set, span) } else { self.join_rows(&values, items, plates, set, span) }
+        if plates.is_empty() {
+            self.join_columns(&values, items, set, span)
+        } else {
+            self.join_rows(&values, items, plates, set, span)
+        }
     }
 
     /// Columns side by side, outside plates.
@@ -314,7 +318,8 @@ impl Cx<'_> {
             cols = cols.add(v.shape.get(1).unwrap_or(&Dim::number(1)));
         }
         let shape = vec![rows?.0, cols];
-        let expr = self.push(ExprKind::Join(values.iter().map(|v| v.expr).collect()), set, shape.clone(), span)?;
+        let expr =
+            self.push(ExprKind::Join(values.iter().map(|v| v.expr).collect()), set, shape.clone(), span)?;
         Some(Val { expr, set, plates: Vec::new(), shape, dim: None, levels: None })
     }
 
@@ -358,7 +363,10 @@ impl Cx<'_> {
         match v.dim {
             Some(dim) if dim.as_number().is_some_and(|n| n < 0) => {
                 let shown = self.show_dim(&dim);
-                self.fail(Diagnostic::error("E0304", format!("a dimension is at least 0, found {shown}")).at(e.span, shown))
+                self.fail(
+                    Diagnostic::error("E0304", format!("a dimension is at least 0, found {shown}"))
+                        .at(e.span, shown),
+                )
             }
             Some(dim) => Some(dim),
             None => {
@@ -371,9 +379,16 @@ impl Cx<'_> {
                     _ => self.show_type(v.set, &v.shape),
                 };
                 self.fail(
-                    Diagnostic::error("E0304", format!("a dimension is a whole number known before the data's values, found {found}"))
-                        .at(e.span, "not a dimension")
-                        .help("use a symbol of a data shape, a constant `let`, `cols(…)`, `rows(…)` or `levels(…)`"),
+                    Diagnostic::error(
+                        "E0304",
+                        format!(
+                            "a dimension is a whole number known before the data's values, found {found}"
+                        ),
+                    )
+                    .at(e.span, "not a dimension")
+                    .help(
+                        "use a symbol of a data shape, a constant `let`, `cols(…)`, `rows(…)` or `levels(…)`",
+                    ),
                 )
             }
         }

@@ -80,11 +80,13 @@ impl Cx<'_> {
 
     fn unknown_name(&self, env: &Env, name: &str, span: Span) -> Diagnostic {
         if name == "_" {
-            return Diagnostic::error("E0201", "`_` stands only inside an index: `x[_, j]`").at(span, "not a value");
+            return Diagnostic::error("E0201", "`_` stands only inside an index: `x[_, j]`")
+                .at(span, "not a value");
         }
         let capital = name.chars().count() == 1 && name.chars().all(char::is_uppercase);
         let d = if capital {
-            Diagnostic::error("E0204", format!("no data has a dimension `{name}`")).at(span, "unknown dimension")
+            Diagnostic::error("E0204", format!("no data has a dimension `{name}`"))
+                .at(span, "unknown dimension")
         } else {
             Diagnostic::error("E0201", format!("nothing is called `{name}`")).at(span, "unknown name")
         };
@@ -97,7 +99,10 @@ impl Cx<'_> {
             return d.help(format!("`{name}` is a function: call it, `{name}(…)`"));
         }
         if let Some(item) = library::find(name).first() {
-            return d.help(format!("`{name}` is a {} of the library: add `use {}.{name}`", item.kind, item.module));
+            return d.help(format!(
+                "`{name}` is a {} of the library: add `use {}.{name}`",
+                item.kind, item.module
+            ));
         }
         if capital {
             d.help(format!("a dimension is bound where data are declared: `data x: real[{name}]`"))

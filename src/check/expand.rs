@@ -172,7 +172,10 @@ impl Cx<'_> {
                         self.report(wrong("`infer` inside a plate", "move it out of the plate"));
                     } else if let Some(first) = infer.first() {
                         let first = first.method.span;
-                        self.report(wrong("a model has one `infer`", "remove one of them").also(first, "the first one"));
+                        self.report(
+                            wrong("a model has one `infer`", "remove one of them")
+                                .also(first, "the first one"),
+                        );
                     } else {
                         infer.push(i);
                     }
@@ -186,7 +189,8 @@ impl Cx<'_> {
                     continue;
                 }
                 StatementKind::Data { .. } | StatementKind::Param { .. } if !around.is_empty() => {
-                    let word = if matches!(stmt.kind, StatementKind::Data { .. }) { "data" } else { "a `param`" };
+                    let word =
+                        if matches!(stmt.kind, StatementKind::Data { .. }) { "data" } else { "a `param`" };
                     self.report(wrong(
                         &format!("{word} inside a plate"),
                         "declare it outside with its shape, and index it inside: `x[n]`",
@@ -231,8 +235,11 @@ impl Cx<'_> {
                 }
                 continue;
             }
-            let (first_span, again) =
-                if first_span.start <= name.span.start { (first_span, name.span) } else { (name.span, first_span) };
+            let (first_span, again) = if first_span.start <= name.span.start {
+                (first_span, name.span)
+            } else {
+                (name.span, first_span)
+            };
             let mut d = declared_twice(&name.node, first_span, again);
             if is_data(first) && matches!(jobs[j].stmt.kind, StatementKind::Let(_)) {
                 d = d.help(format!("a `let` cannot redefine data: call it something else, `{}2`", name.node));
@@ -250,10 +257,13 @@ impl Cx<'_> {
             while let Some(o) = outer {
                 if plates[o].index.node == *name {
                     self.report(
-                        Diagnostic::error("E0205", format!("index `{name}` hides the index of an outer plate"))
-                            .at(p.index.span, "inner index")
-                            .also(plates[o].index.span, "outer index")
-                            .help("give it another letter"),
+                        Diagnostic::error(
+                            "E0205",
+                            format!("index `{name}` hides the index of an outer plate"),
+                        )
+                        .at(p.index.span, "inner index")
+                        .also(plates[o].index.span, "outer index")
+                        .help("give it another letter"),
                     );
                 }
                 outer = plates[o].parent;
@@ -269,7 +279,13 @@ impl Cx<'_> {
     }
 
     /// A name first met in the shape of data and declared nowhere is a dimension.
-    fn bind_symbols(&mut self, jobs: &[Job], declared: &BTreeMap<String, usize>, env: &mut Env, place: &Place) {
+    fn bind_symbols(
+        &mut self,
+        jobs: &[Job],
+        declared: &BTreeMap<String, usize>,
+        env: &mut Env,
+        place: &Place,
+    ) {
         if place.prior.is_some() {
             return;
         }
@@ -356,21 +372,28 @@ impl Cx<'_> {
             if !self.same_dim(&cols, &n, ty.span, Some(ty.span)) {
                 let shown = self.show_dim(&cols);
                 return self.fail(
-                    Diagnostic::error("E0301", format!("`{}` has {shown} columns, `columns(…)` names {}", name.node, list.len()))
-                        .at(ty.span, format!("{shown} columns"))
-                        .help("name as many columns as the type has, or write a letter"),
+                    Diagnostic::error(
+                        "E0301",
+                        format!("`{}` has {shown} columns, `columns(…)` names {}", name.node, list.len()),
+                    )
+                    .at(ty.span, format!("{shown} columns"))
+                    .help("name as many columns as the type has, or write a letter"),
                 );
             }
         }
         if matches!(columns, Columns::Named(_) | Columns::Except(_)) && declared.shape.len() != 2 {
             let shown = self.describe(&declared.shape);
             return self.fail(
-                Diagnostic::error("E0302", format!("several columns make a matrix, `{}` is {shown}", name.node))
-                    .at(ty.span, shown)
-                    .help("declare `real[N, D]`, or take one `from column(…)`"),
+                Diagnostic::error(
+                    "E0302",
+                    format!("several columns make a matrix, `{}` is {shown}", name.node),
+                )
+                .at(ty.span, shown)
+                .help("declare `real[N, D]`, or take one `from column(…)`"),
             );
         }
-        let data = Data { from: columns, levels: declared.levels.clone(), likelihood: None, ty_span: ty.span };
+        let data =
+            Data { from: columns, levels: declared.levels.clone(), likelihood: None, ty_span: ty.span };
         let (elem, shape) = (declared.elem, declared.shape.clone());
         let id = self.add_node(
             |id| Node {
@@ -411,14 +434,21 @@ impl Cx<'_> {
             let deps = self.deps(v.expr);
             if deps.latent || deps.param {
                 return self.fail(
-                    Diagnostic::error("E0404", format!("the search for `{}` cannot start at an unknown", name.node))
-                        .at(span, "not known before the fit")
-                        .help("start at a number or a function of data"),
+                    Diagnostic::error(
+                        "E0404",
+                        format!("the search for `{}` cannot start at an unknown", name.node),
+                    )
+                    .at(span, "not known before the fit")
+                    .help("start at a number or a function of data"),
                 );
             }
             let same_shape = v.is_scalar() || {
                 v.shape.len() == declared.shape.len()
-                    && declared.shape.iter().zip(&v.shape).all(|(l, r)| self.same_dim(l, r, span, Some(ty.span)))
+                    && declared
+                        .shape
+                        .iter()
+                        .zip(&v.shape)
+                        .all(|(l, r)| self.same_dim(l, r, span, Some(ty.span)))
             };
             if !same_shape {
                 let (wanted, found) = (self.describe(&declared.shape), self.describe(&v.shape));
@@ -434,10 +464,13 @@ impl Cx<'_> {
             if !self.fits(&v, entries) || (vector && v.is_scalar()) {
                 let found = self.found(&v);
                 return self.fail(
-                    Diagnostic::error("E0404", format!("`{}` is {}, its start is {found}", name.node, declared.elem.name()))
-                        .at(span, found)
-                        .also(ty.span, declared.elem.name())
-                        .help("start inside its set, or leave the start out"),
+                    Diagnostic::error(
+                        "E0404",
+                        format!("`{}` is {}, its start is {found}", name.node, declared.elem.name()),
+                    )
+                    .at(span, found)
+                    .also(ty.span, declared.elem.name())
+                    .help("start inside its set, or leave the start out"),
                 );
             }
             start_expr = Some(v.expr);
@@ -480,9 +513,12 @@ impl Cx<'_> {
         if let Some(plate) = value.plates.iter().find(|p| plates.contains(p) && !indices.contains(p)) {
             let index = self.plates[plate.0].name.clone();
             return self.fail(
-                Diagnostic::error("E0214", format!("`{}` changes with the plate index `{index}`", l.name.node))
-                    .at(l.name.span, "one value for each index")
-                    .help(format!("write `let {}[{index}] = …`", l.name.node)),
+                Diagnostic::error(
+                    "E0214",
+                    format!("`{}` changes with the plate index `{index}`", l.name.node),
+                )
+                .at(l.name.span, "one value for each index")
+                .help(format!("write `let {}[{index}] = …`", l.name.node)),
             );
         }
         let deps = self.deps(value.expr);
@@ -492,11 +528,15 @@ impl Cx<'_> {
         {
             if !constant || !value.is_scalar() || !indices.is_empty() {
                 overrides.refused(&l.name.node);
-                let why = if constant { "it is not a scalar" } else { "its value follows from data or unknowns" };
+                let why =
+                    if constant { "it is not a scalar" } else { "its value follows from data or unknowns" };
                 return self.fail(
-                    Diagnostic::error("E0212", format!("`{}` cannot be set from outside: {why}", l.name.node))
-                        .at(l.name.span, "declared here")
-                        .help("only a constant `let`, such as `let width = 3.0`, can be set"),
+                    Diagnostic::error(
+                        "E0212",
+                        format!("`{}` cannot be set from outside: {why}", l.name.node),
+                    )
+                    .at(l.name.span, "declared here")
+                    .help("only a constant `let`, such as `let width = 3.0`, can be set"),
                 );
             }
             overrides.used(&l.name.node);
@@ -527,7 +567,12 @@ impl Cx<'_> {
             at,
             l.name.span,
         )?;
-        let mut made = self.made(id, &place.lead.iter().copied().filter(|p| lead.contains(p)).collect::<Vec<_>>(), value.set, value.levels)?;
+        let mut made = self.made(
+            id,
+            &place.lead.iter().copied().filter(|p| lead.contains(p)).collect::<Vec<_>>(),
+            value.set,
+            value.levels,
+        )?;
         if let Some(v) = &mut made.val {
             v.dim = value.dim;
         }
@@ -572,9 +617,12 @@ impl Cx<'_> {
         let indices = indices?;
         if !owner {
             return self.fail(
-                Diagnostic::error("E0405", format!("`{}` is data, the prior `{}` describes unknowns", t.name.node, t.family.node))
-                    .at(t.family.span, "a prior")
-                    .help("observe data with a family: `Normal(…)`, `Bernoulli(…)` …"),
+                Diagnostic::error(
+                    "E0405",
+                    format!("`{}` is data, the prior `{}` describes unknowns", t.name.node, t.family.node),
+                )
+                .at(t.family.span, "a prior")
+                .help("observe data with a family: `Normal(…)`, `Bernoulli(…)` …"),
             );
         }
         if let Some(d) = t.dims.as_ref().and_then(|d| d.first()) {
@@ -586,9 +634,12 @@ impl Cx<'_> {
         }
         if let Some(w) = &t.weight {
             return self.fail(
-                Diagnostic::error("E0211", format!("`{}` is not observed, it has no case weights", t.name.node))
-                    .at(w.span, "weight of an unknown")
-                    .help("remove `weight …`"),
+                Diagnostic::error(
+                    "E0211",
+                    format!("`{}` is not observed, it has no case weights", t.name.node),
+                )
+                .at(w.span, "weight of an unknown")
+                .help("remove `weight …`"),
             );
         }
         self.splice(body, &candidates, t, stmt, &indices, at, place)
@@ -650,9 +701,12 @@ impl Cx<'_> {
         };
         if let Some(d) = t.dims.as_ref().and_then(|d| d.first()) {
             return self.fail(
-                Diagnostic::error("E0306", format!("`{}` is data: its shape is that of its declaration", t.name.node))
-                    .at(d.span, "stated again")
-                    .help("remove the brackets"),
+                Diagnostic::error(
+                    "E0306",
+                    format!("`{}` is data: its shape is that of its declaration", t.name.node),
+                )
+                .at(d.span, "stated again")
+                .help("remove the brackets"),
             );
         }
         if let Some(slot) = body.env.values.get(&t.name.node) {
@@ -667,7 +721,11 @@ impl Cx<'_> {
             return self.fail(
                 Diagnostic::error(
                     "E0306",
-                    format!("`{}` is {shown}, found {}", t.name.node, crate::check::errors::count(lead.len(), "plate")),
+                    format!(
+                        "`{}` is {shown}, found {}",
+                        t.name.node,
+                        crate::check::errors::count(lead.len(), "plate")
+                    ),
                 )
                 .at(t.name.span, "more plates than dimensions")
                 .help("observe it outside the plate, or give it one dimension for each plate"),
@@ -677,9 +735,10 @@ impl Cx<'_> {
             let Plate { name, extent, span, .. } = self.plates[plate.0].clone();
             if !self.same_dim(&extent, dim, t.name.span, Some(span)) {
                 let (e, d) = (self.show_dim(&extent), self.show_dim(dim));
-                let mut e = Diagnostic::error("E0301", format!("`{name}` runs over {e}, `{}` has {d}", t.name.node))
-                    .at(t.name.span, format!("length {d}"))
-                    .also(span, format!("1 … {e}"));
+                let mut e =
+                    Diagnostic::error("E0301", format!("`{name}` runs over {e}, `{}` has {d}", t.name.node))
+                        .at(t.name.span, format!("length {d}"))
+                        .also(span, format!("1 … {e}"));
                 if let Some(span) = ty_span {
                     e = e.also(span, "declared here");
                 }
@@ -716,9 +775,12 @@ impl Cx<'_> {
                 self.calls[start..].iter().map(|(d, _)| self.modules.def(*d).0.name().node.clone()).collect();
             way.push(def.name.node.clone());
             return self.fail(
-                Diagnostic::error("E0502", format!("`{}` is defined by itself: {}", def.name.node, way.join(" → ")))
-                    .at(t.family.span, "this call closes the circle")
-                    .help("functions and priors are not recursive: write its nodes out"),
+                Diagnostic::error(
+                    "E0502",
+                    format!("`{}` is defined by itself: {}", def.name.node, way.join(" → ")),
+                )
+                .at(t.family.span, "this call closes the circle")
+                .help("functions and priors are not recursive: write its nodes out"),
             );
         }
         let mut env = Env::new(module);
@@ -762,7 +824,14 @@ impl Cx<'_> {
         made
     }
 
-    fn take_result(&mut self, body: &mut Body, inner: Body, def: &ast::PriorDef, t: &ast::TildeStmt, place: &Place) -> Option<Made> {
+    fn take_result(
+        &mut self,
+        body: &mut Body,
+        inner: Body,
+        def: &ast::PriorDef,
+        t: &ast::TildeStmt,
+        place: &Place,
+    ) -> Option<Made> {
         let Some(id) = inner.nodes.get(&def.result.node).copied() else {
             if !inner.env.values.contains_key(&def.result.node) {
                 let d = returns_unknown(def, &inner.env);
@@ -779,7 +848,11 @@ impl Cx<'_> {
                 && *node != id
             {
                 let lead = place.lead.clone();
-                let seen = slot.val.as_ref().and_then(|v| self.made(*node, &lead, v.set, v.levels)).and_then(|m| m.val);
+                let seen = slot
+                    .val
+                    .as_ref()
+                    .and_then(|v| self.made(*node, &lead, v.set, v.levels))
+                    .and_then(|m| m.val);
                 body.env.set(&format!("{}.{name}", t.name.node), seen, slot.span, "inner node");
             }
         }
@@ -788,7 +861,8 @@ impl Cx<'_> {
     }
 
     fn unknown_family(&self, env: &Env, family: &ast::Ident) -> Diagnostic {
-        let d = Diagnostic::error("E0203", format!("there is no family or prior `{}`", family.node)).at(family.span, "unknown");
+        let d = Diagnostic::error("E0203", format!("there is no family or prior `{}`", family.node))
+            .at(family.span, "unknown");
         let all = library::library();
         let priors = || all.iter().filter(|i| i.kind == "prior");
         if let Some(item) = priors().find(|i| i.name == family.node) {
@@ -805,15 +879,22 @@ impl Cx<'_> {
         };
         let families = crate::dist::FAMILIES.iter().map(|f| f.name);
         let own = self.modules.names(env.module, false);
-        match alias.or_else(|| closest(&family.node, families.chain(own).chain(priors().map(|i| i.name.as_str())))) {
-            Some(near) => match priors().find(|i| i.name == near && self.modules.find(env.module, near, false).is_empty()) {
+        match alias
+            .or_else(|| closest(&family.node, families.chain(own).chain(priors().map(|i| i.name.as_str()))))
+        {
+            Some(near) => match priors()
+                .find(|i| i.name == near && self.modules.find(env.module, near, false).is_empty())
+            {
                 Some(item) => d.help(format!("did you mean `{near}`? add `use {}.{near}`", item.module)),
                 None => d.help(format!("did you mean `{near}`?")),
             },
             None if library::find(&family.node).iter().any(|i| i.kind == "fn")
                 || crate::check::natives::is_native(&family.node) =>
             {
-                d.help(format!("`{}` is a function: write `let` and `=` for a computed quantity", family.node))
+                d.help(format!(
+                    "`{}` is a function: write `let` and `=` for a computed quantity",
+                    family.node
+                ))
             }
             None => d.help(format!(
                 "families are {}",
@@ -834,7 +915,8 @@ impl Cx<'_> {
         let mut ids: Vec<PlateId> = Vec::new();
         for i in indices {
             let Some(id) = env.plate(&i.node) else {
-                let d = Diagnostic::error("E0214", format!("`{}` is no plate index here", i.node)).at(i.span, "not an index");
+                let d = Diagnostic::error("E0214", format!("`{}` is no plate index here", i.node))
+                    .at(i.span, "not an index");
                 let d = match closest(&i.node, env.plates.iter().map(|(n, _)| n.as_str())) {
                     Some(near) => d.help(format!("did you mean `{near}`?")),
                     None => d.help(format!("write it inside `plate {} in … {{ … }}`", i.node)),
@@ -843,7 +925,9 @@ impl Cx<'_> {
             };
             if ids.contains(&id) {
                 return self.fail(
-                    Diagnostic::error("E0214", format!("index `{}` stands twice", i.node)).at(i.span, "again here").help("remove it"),
+                    Diagnostic::error("E0214", format!("index `{}` stands twice", i.node))
+                        .at(i.span, "again here")
+                        .help("remove it"),
                 );
             }
             ids.push(id);
@@ -855,10 +939,16 @@ impl Cx<'_> {
                 all.push(&plate.name);
                 let written = format!("{}[{}]", name.node, all.join(", "));
                 self.fail(
-                    Diagnostic::error("E0214", format!("`{}` is repeated over `{}` and does not carry that index", name.node, plate.name))
-                        .at(name.span, "one node for each index")
-                        .also(plate.span, "repeated here")
-                        .help(format!("write `{written}`, or move it out of the plate")),
+                    Diagnostic::error(
+                        "E0214",
+                        format!(
+                            "`{}` is repeated over `{}` and does not carry that index",
+                            name.node, plate.name
+                        ),
+                    )
+                    .at(name.span, "one node for each index")
+                    .also(plate.span, "repeated here")
+                    .help(format!("write `{written}`, or move it out of the plate")),
                 )
             }
             _ => Some(ids),
@@ -970,7 +1060,8 @@ fn cycle_error(jobs: &[Job], cycle: &[usize]) -> Diagnostic {
     let mut way: Vec<&str> = names.iter().map(|n| n.node.as_str()).collect();
     let Some(first) = names.first() else { return Diagnostic::error("E0501", "a cycle") };
     way.push(&first.node);
-    let mut d = Diagnostic::error("E0501", format!("`{}` depends on itself: {}", first.node, way.join(" → ")));
+    let mut d =
+        Diagnostic::error("E0501", format!("`{}` depends on itself: {}", first.node, way.join(" → ")));
     for (i, name) in names.iter().enumerate() {
         let next = &names[(i + 1) % names.len()].node;
         let text = format!("`{}` needs `{next}`", name.node);

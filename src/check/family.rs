@@ -60,9 +60,12 @@ impl Cx<'_> {
             let value = value?;
             if target.data.is_none() {
                 return self.fail(
-                    Diagnostic::error("E0211", format!("`{}` is not observed, it has no case weights", target.name.node))
-                        .at(span, "weight of an unknown")
-                        .help("remove `weight …`"),
+                    Diagnostic::error(
+                        "E0211",
+                        format!("`{}` is not observed, it has no case weights", target.name.node),
+                    )
+                    .at(span, "weight of an unknown")
+                    .help("remove `weight …`"),
                 );
             }
             if !self.fits(&value, Elem::NonNegative) {
@@ -106,10 +109,13 @@ impl Cx<'_> {
             if let Some((_, first)) = slots[at] {
                 fine = false;
                 self.report(
-                    Diagnostic::error("E0211", format!("argument `{}` of `{}` is given twice", family.args[at].name, family.name))
-                        .at(span, "given again")
-                        .also(first, "first given here")
-                        .help("remove one of them"),
+                    Diagnostic::error(
+                        "E0211",
+                        format!("argument `{}` of `{}` is given twice", family.args[at].name, family.name),
+                    )
+                    .at(span, "given again")
+                    .also(first, "first given here")
+                    .help("remove one of them"),
                 );
                 continue;
             }
@@ -145,9 +151,12 @@ impl Cx<'_> {
                 Need::Required if slot.is_none() => {
                     fine = false;
                     self.report(
-                        Diagnostic::error("E0211", format!("`{}` misses its argument `{}`", family.name, arg.name))
-                            .at(stmt.family.span, "in this family")
-                            .help(format!("it is `{}`", signature(family))),
+                        Diagnostic::error(
+                            "E0211",
+                            format!("`{}` misses its argument `{}`", family.name, arg.name),
+                        )
+                        .at(stmt.family.span, "in this family")
+                        .help(format!("it is `{}`", signature(family))),
                     );
                 }
                 Need::OneOf(group) if !groups.contains(&group) => groups.push(group),
@@ -157,7 +166,8 @@ impl Cx<'_> {
         for group in groups {
             let members: Vec<usize> =
                 (0..family.args.len()).filter(|i| family.args[*i].need == Need::OneOf(group)).collect();
-            let names: Vec<String> = members.iter().map(|i| format!("`{} =`", family.args[*i].name)).collect();
+            let names: Vec<String> =
+                members.iter().map(|i| format!("`{} =`", family.args[*i].name)).collect();
             let there: Vec<usize> = members.iter().copied().filter(|i| slots[*i].is_some()).collect();
             let span = |i: usize| slots[i].as_ref().map_or(stmt.family.span, |s| s.1);
             match there.as_slice() {
@@ -165,19 +175,25 @@ impl Cx<'_> {
                 [] => {
                     fine = false;
                     self.report(
-                        Diagnostic::error("E0211", format!("`{}` needs one of {}", family.name, names.join(", ")))
-                            .at(stmt.family.span, "none of them given")
-                            .help(format!("add one of them: `{}`", signature(family))),
+                        Diagnostic::error(
+                            "E0211",
+                            format!("`{}` needs one of {}", family.name, names.join(", ")),
+                        )
+                        .at(stmt.family.span, "none of them given")
+                        .help(format!("add one of them: `{}`", signature(family))),
                     );
                 }
                 [a, b, ..] => {
                     fine = false;
                     let (x, y) = (family.args[*a].name, family.args[*b].name);
                     self.report(
-                        Diagnostic::error("E0211", format!("`{x}` and `{y}` of `{}` exclude each other", family.name))
-                            .at(span(*b), "given as well")
-                            .also(span(*a), "given here")
-                            .help(format!("give exactly one of {}", names.join(", "))),
+                        Diagnostic::error(
+                            "E0211",
+                            format!("`{x}` and `{y}` of `{}` exclude each other", family.name),
+                        )
+                        .at(span(*b), "given as well")
+                        .also(span(*a), "given here")
+                        .help(format!("give exactly one of {}", names.join(", "))),
                     );
                 }
             }
@@ -191,9 +207,19 @@ impl Cx<'_> {
             return match family.support {
                 Support::Elem(_) => Some(()),
                 _ => self.fail(
-                    Diagnostic::error("E0410", format!("`{}` is unknown and discrete: `{}` only observes", target.name.node, family.name))
-                        .at(target.name.span, "not declared as data")
-                        .help(format!("declare it: `data {}: {}[N]`", target.name.node, support_example(family.support))),
+                    Diagnostic::error(
+                        "E0410",
+                        format!(
+                            "`{}` is unknown and discrete: `{}` only observes",
+                            target.name.node, family.name
+                        ),
+                    )
+                    .at(target.name.span, "not declared as data")
+                    .help(format!(
+                        "declare it: `data {}: {}[N]`",
+                        target.name.node,
+                        support_example(family.support)
+                    )),
                 ),
             };
         };
@@ -218,14 +244,23 @@ impl Cx<'_> {
                 Some(n) => format!("{} of {n} levels", elem.name()),
                 None => elem.name().to_owned(),
             };
-            let mut d = Diagnostic::error("E0405", format!("`{}` observes {wanted}, `{}` is {found}", family.name, target.name.node))
-                .at(target.name.span, found);
+            let mut d = Diagnostic::error(
+                "E0405",
+                format!("`{}` observes {wanted}, `{}` is {found}", family.name, target.name.node),
+            )
+            .at(target.name.span, found);
             if let Some(span) = ty_span {
                 d = d.also(span, "declared here");
             }
-            return self.fail(d.help(format!("declare it `{}`, or choose another family", support_example(family.support))));
+            return self.fail(d.help(format!(
+                "declare it `{}`, or choose another family",
+                support_example(family.support)
+            )));
         }
-        if family.support == Support::Binary && elem == Elem::Category && !self.stated_levels.contains_key(&data) {
+        if family.support == Support::Binary
+            && elem == Elem::Category
+            && !self.stated_levels.contains_key(&data)
+        {
             let levels = Dim::atom(Atom::Levels(data));
             self.same_dim(&levels, &Dim::number(2), target.span, ty_span);
         }
@@ -256,7 +291,10 @@ impl Cx<'_> {
                 let (l, r) = (self.describe(&shape), self.describe(&g.value.shape));
                 let mut d = Diagnostic::error(
                     "E0306",
-                    format!("arguments of `{}` differ in shape: `{first_name}` is {l}, `{}` is {r}", family.name, g.arg.name),
+                    format!(
+                        "arguments of `{}` differ in shape: `{first_name}` is {l}, `{}` is {r}",
+                        family.name, g.arg.name
+                    ),
                 )
                 .at(g.span, r)
                 .also(first_span, l);
@@ -292,7 +330,11 @@ impl Cx<'_> {
             d = match named {
                 Some(id) if self.nodes[id.index()].data().is_some() => {
                     let node = &self.nodes[id.index()];
-                    d.also(node.span, "declared here").help(format!("declare `{}` as {}", node.name, g.arg.elem.name()))
+                    d.also(node.span, "declared here").help(format!(
+                        "declare `{}` as {}",
+                        node.name,
+                        g.arg.elem.name()
+                    ))
                 }
                 _ => d.help(crate::check::call::wanted_help(g.arg.elem)),
             };
@@ -398,12 +440,18 @@ impl Cx<'_> {
         }
         if clash {
             let (found, shown) = (self.describe(&v.shape), self.show_shape(&wanted));
-            let d = Diagnostic::error("E0306", format!("{what} has one column per level, {shown}; found {found}"))
-                .at(span, found)
-                .also(target.name.span, "the levels are those of this node");
+            let d = Diagnostic::error(
+                "E0306",
+                format!("{what} has one column per level, {shown}; found {found}"),
+            )
+            .at(span, found)
+            .also(target.name.span, "the levels are those of this node");
             let d = match dims {
                 Some((l, r)) => self.with_origins(d, &l, &r),
-                None => d.help(format!("give the weights one column per level: `ard(cols(phi), levels({}))`", target.name.node)),
+                None => d.help(format!(
+                    "give the weights one column per level: `ard(cols(phi), levels({}))`",
+                    target.name.node
+                )),
             };
             return self.fail(d);
         }
@@ -414,7 +462,13 @@ impl Cx<'_> {
     }
 
     /// One vector of the levels less one, for all rows.
-    fn cutpoints(&mut self, what: &str, v: &Val, target: &Target, span: Span) -> Option<crate::check::typed::ExprId> {
+    fn cutpoints(
+        &mut self,
+        what: &str,
+        v: &Val,
+        target: &Target,
+        span: Span,
+    ) -> Option<crate::check::typed::ExprId> {
         let wanted = Dim::atom(Atom::Levels(target.data?)).sub(&Dim::number(1));
         let name = &target.name.node;
         let fine = match (v.plates.as_slice(), v.shape.as_slice()) {
@@ -471,7 +525,11 @@ fn unmatched(family: &'static Family, arg: &ast::Arg, positional: usize, span: S
             0 => Diagnostic::error("E0211", format!("arguments of `{}` are named", family.name)),
             n => Diagnostic::error(
                 "E0211",
-                format!("`{}` takes {} without a name", family.name, crate::check::errors::count(n, "argument")),
+                format!(
+                    "`{}` takes {} without a name",
+                    family.name,
+                    crate::check::errors::count(n, "argument")
+                ),
             ),
         }
         .at(span, "name this argument");
@@ -481,9 +539,12 @@ fn unmatched(family: &'static Family, arg: &ast::Arg, positional: usize, span: S
             d.help(format!("say which it is: {}", named.join(", ")))
         };
     };
-    let d = Diagnostic::error("E0211", format!("`{}` has no argument `{}`", family.name, name.node)).at(span, "unknown argument");
+    let d = Diagnostic::error("E0211", format!("`{}` has no argument `{}`", family.name, name.node))
+        .at(span, "unknown argument");
     match closest(&name.node, family.args.iter().map(|a| a.name)) {
-        Some(near) => d.note(format!("it is `{}`", signature(family))).help(format!("did you mean `{near}`?")),
+        Some(near) => {
+            d.note(format!("it is `{}`", signature(family))).help(format!("did you mean `{near}`?"))
+        }
         None => d.help(format!("it is `{}`", signature(family))),
     }
 }

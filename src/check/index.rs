@@ -55,10 +55,17 @@ impl Cx<'_> {
             return self.fail(
                 Diagnostic::error(
                     "E0305",
-                    format!("{} for {shown}", crate::check::errors::count(indices.len(), "index").replace("indexs", "indices")),
+                    format!(
+                        "{} for {shown}",
+                        crate::check::errors::count(indices.len(), "index").replace("indexs", "indices")
+                    ),
                 )
                 .at(span, shown.clone())
-                .help(if v.is_scalar() { "remove the index" } else { "use one index per dimension" }),
+                .help(if v.is_scalar() {
+                    "remove the index"
+                } else {
+                    "use one index per dimension"
+                }),
             );
         }
         for (i, dim) in v.shape.clone().iter().enumerate() {
@@ -94,9 +101,10 @@ impl Cx<'_> {
             return Some(Access::All(Some(plate)));
         }
         let i = self.expr(env, e)?;
-        let constant = i.dim.as_ref().and_then(Dim::as_number).or_else(|| {
-            self.literal(&i).filter(|x| x.fract() == 0.0 && x.abs() < 1e15).map(|x| x as i64)
-        });
+        let constant =
+            i.dim.as_ref().and_then(Dim::as_number).or_else(|| {
+                self.literal(&i).filter(|x| x.fract() == 0.0 && x.abs() < 1e15).map(|x| x as i64)
+            });
         if let Some(k) = constant {
             let limit = dim.as_number();
             if k < 1 || limit.is_some_and(|n| k > n) {
@@ -136,9 +144,12 @@ impl Cx<'_> {
             ([plate], []) => Some(Access::By(i.expr, Some(*plate))),
             ([], [_]) => Some(Access::By(i.expr, None)),
             ([], []) => self.fail(
-                Diagnostic::error("E0305", "an index is a number of the program, a plate index or data over rows")
-                    .at(e.span, "one number from data")
-                    .help("declare it with a dimension, or write the number itself"),
+                Diagnostic::error(
+                    "E0305",
+                    "an index is a number of the program, a plate index or data over rows",
+                )
+                .at(e.span, "one number from data")
+                .help("declare it with a dimension, or write the number itself"),
             ),
             _ => {
                 let (plates, shape) = (i.plates.clone(), i.shape.clone());
@@ -172,8 +183,9 @@ impl Cx<'_> {
                     let m = self.exprs.get(at_cols).ty.shape.clone();
                     if !self.same_dim(&n[0], &m[0], span, None) {
                         let (l, r) = (self.show_dim(&n[0]), self.show_dim(&m[0]));
-                        let d = Diagnostic::error("E0301", format!("indices of different length: {l} and {r}"))
-                            .at(span, "one row index for each column index");
+                        let d =
+                            Diagnostic::error("E0301", format!("indices of different length: {l} and {r}"))
+                                .at(span, "one row index for each column index");
                         let d = self.with_origins(d, &n[0], &m[0]);
                         return self.fail(d);
                     }

@@ -59,12 +59,15 @@ impl Cx<'_> {
             if slot.used.get() || slot.val.is_none() {
                 continue;
             }
-            let Some(id) = self.nodes.iter().find(|n| n.name == *name && n.span == slot.span).map(|n| n.id) else {
+            let Some(id) = self.nodes.iter().find(|n| n.name == *name && n.span == slot.span).map(|n| n.id)
+            else {
                 continue;
             };
             let node = &self.nodes[id.index()];
             let help = match &node.kind {
-                NodeKind::Data(d) if d.likelihood.is_none() => "use it or remove it: nothing depends on these columns",
+                NodeKind::Data(d) if d.likelihood.is_none() => {
+                    "use it or remove it: nothing depends on these columns"
+                }
                 NodeKind::Let { value, .. } if !self.deps(*value).latent && !self.deps(*value).param => {
                     "use it or remove it"
                 }
@@ -86,9 +89,12 @@ impl Cx<'_> {
             let imported = !name.contains('.') && !self.modules.visible(env.module, name).is_empty();
             if crate::check::natives::is_native(name) || imported {
                 self.sink.push(
-                    Diagnostic::warning("W0203", format!("{} `{name}` has the name of a function", slot.what))
-                        .at(slot.span, "a quantity and a function of one name")
-                        .help("call it something else, to keep readers from confusion"),
+                    Diagnostic::warning(
+                        "W0203",
+                        format!("{} `{name}` has the name of a function", slot.what),
+                    )
+                    .at(slot.span, "a quantity and a function of one name")
+                    .help("call it something else, to keep readers from confusion"),
                 );
             }
         }
@@ -98,7 +104,9 @@ impl Cx<'_> {
     pub(crate) fn dots_of_data(&mut self) {
         let mut found = Vec::new();
         for node in &self.nodes {
-            let Some(dist) = node.dist().filter(|_| node.is_observed() && !node.ty.shape.is_empty()) else { continue };
+            let Some(dist) = node.dist().filter(|_| node.is_observed() && !node.ty.shape.is_empty()) else {
+                continue;
+            };
             let mut seen = vec![false; self.exprs.len()];
             let mut todo: Vec<ExprId> = dist.args.iter().map(|a| a.value).collect();
             while let Some(e) = todo.pop() {
@@ -127,9 +135,12 @@ impl Cx<'_> {
         }
         for (span, name) in found {
             self.sink.push(
-                Diagnostic::warning("W0301", format!("the dot product of two vectors of data is one number for all rows of `{name}`"))
-                    .at(span, "a scalar")
-                    .help("row by row is `.*`"),
+                Diagnostic::warning(
+                    "W0301",
+                    format!("the dot product of two vectors of data is one number for all rows of `{name}`"),
+                )
+                .at(span, "a scalar")
+                .help("row by row is `.*`"),
             );
         }
     }

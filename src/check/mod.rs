@@ -168,9 +168,12 @@ fn verify_overrides(overrides: &Overrides, models: &[typed::Model], sink: &mut S
     let constant = |n: &&typed::Node| matches!(n.kind, typed::NodeKind::Let { constant: true, .. });
     for name in overrides.unknown() {
         let d = match nodes().find(|n| n.name == name) {
-            Some(node) => Diagnostic::error("E0212", format!("`{name}` is {}, it cannot be set from outside", print::role(node)))
-                .at(node.span, "declared here")
-                .help("only a constant `let`, such as `let width = 3.0`, can be set"),
+            Some(node) => Diagnostic::error(
+                "E0212",
+                format!("`{name}` is {}, it cannot be set from outside", print::role(node)),
+            )
+            .at(node.span, "declared here")
+            .help("only a constant `let`, such as `let width = 3.0`, can be set"),
             // with other errors about, the model may have it
             None if sink.has_errors() => continue,
             None => {

@@ -41,7 +41,12 @@ enum Kind {
     OneHot,
 }
 
-const fn native(name: &'static str, params: &'static [&'static str], kind: Kind, summary: &'static str) -> NativeFn {
+const fn native(
+    name: &'static str,
+    params: &'static [&'static str],
+    kind: Kind,
+    summary: &'static str,
+) -> NativeFn {
     NativeFn { name, params, optional: 0, summary, kind }
 }
 
@@ -59,7 +64,12 @@ pub const NATIVES: &[NativeFn] = &[
     native("sum", &["x"], Kind::Reduce(Native::Sum), "sum of all entries; of a row inside a plate"),
     native("mean", &["x"], Kind::Reduce(Native::Mean), "mean of all entries; of a row inside a plate"),
     native("sd", &["x"], Kind::Reduce(Native::Sd), "deviation of all entries, denominator N"),
-    native("dot", &["x", "c"], Kind::Pairs(Native::Dot), "x · cᵀ: the dot product of each row of x with each row of c"),
+    native(
+        "dot",
+        &["x", "c"],
+        Kind::Pairs(Native::Dot),
+        "x · cᵀ: the dot product of each row of x with each row of c",
+    ),
     NativeFn {
         name: "sqdist",
         params: &["x", "c", "scale"],
@@ -87,7 +97,12 @@ pub const NATIVES: &[NativeFn] = &[
     native("levels", &["c"], Kind::Levels, "number of levels of categorical or ordered data: a dimension"),
     native("range", &["n"], Kind::Range, "the vector 1, 2, … n"),
     native("train", &["x"], Kind::Train, "the value x had when the model was fitted"),
-    native("standardize", &["x"], Kind::Standardize, "x less its training mean, over its training deviation, column by column"),
+    native(
+        "standardize",
+        &["x"],
+        Kind::Standardize,
+        "x less its training mean, over its training deviation, column by column",
+    ),
     native("onehot", &["c"], Kind::OneHot, "one column a level: 1 where the row has it, else 0"),
 ];
 
@@ -112,7 +127,13 @@ struct Rows {
 
 impl Cx<'_> {
     /// A call of a native function; `None` in the outer option: there is none of that name.
-    pub(crate) fn native_call(&mut self, env: &Env, name: &ast::Ident, args: &[ast::Arg], span: Span) -> Option<Option<Val>> {
+    pub(crate) fn native_call(
+        &mut self,
+        env: &Env,
+        name: &ast::Ident,
+        args: &[ast::Arg],
+        span: Span,
+    ) -> Option<Option<Val>> {
         let native = find(&name.node)?;
         Some(self.native_applied(env, native, name, args, span))
     }
@@ -137,12 +158,15 @@ impl Cx<'_> {
                     None => {
                         let near = closest(&n.node, native.params.iter().copied());
                         self.report(
-                            Diagnostic::error("E0209", format!("`{}` has no argument `{}`", native.name, n.node))
-                                .at(n.span, "unknown argument")
-                                .help(match near {
-                                    Some(near) => format!("did you mean `{near}`?"),
-                                    None => format!("it is `{}`", signature(native)),
-                                }),
+                            Diagnostic::error(
+                                "E0209",
+                                format!("`{}` has no argument `{}`", native.name, n.node),
+                            )
+                            .at(n.span, "unknown argument")
+                            .help(match near {
+                                Some(near) => format!("did you mean `{near}`?"),
+                                None => format!("it is `{}`", signature(native)),
+                            }),
                         );
                         fine = false;
                         continue;
@@ -154,9 +178,12 @@ impl Cx<'_> {
                 Some(Some(_)) => {
                     fine = false;
                     self.report(
-                        Diagnostic::error("E0209", format!("argument `{}` of `{}` is given twice", native.params[at], native.name))
-                            .at(arg.value.span, "given again")
-                            .help("remove one of them"),
+                        Diagnostic::error(
+                            "E0209",
+                            format!("argument `{}` of `{}` is given twice", native.params[at], native.name),
+                        )
+                        .at(arg.value.span, "given again")
+                        .help("remove one of them"),
                     );
                 }
                 None => {
@@ -164,7 +191,12 @@ impl Cx<'_> {
                     self.report(
                         Diagnostic::error(
                             "E0209",
-                            format!("`{}` takes {}, found {}", native.name, crate::check::errors::count(native.params.len(), "argument"), args.len()),
+                            format!(
+                                "`{}` takes {}, found {}",
+                                native.name,
+                                crate::check::errors::count(native.params.len(), "argument"),
+                                args.len()
+                            ),
                         )
                         .at(arg.value.span, "one too many")
                         .help(format!("it is `{}`", signature(native))),
@@ -179,16 +211,20 @@ impl Cx<'_> {
         let required = native.params.len() - native.optional;
         if let Some(missing) = given.iter().take(required).position(Option::is_none) {
             return self.fail(
-                Diagnostic::error("E0209", format!("`{}` misses its argument `{}`", native.name, native.params[missing]))
-                    .at(span, "in this call")
-                    .help(format!("it is `{}`", signature(native))),
+                Diagnostic::error(
+                    "E0209",
+                    format!("`{}` misses its argument `{}`", native.name, native.params[missing]),
+                )
+                .at(span, "in this call")
+                .help(format!("it is `{}`", signature(native))),
             );
         }
         let mut values: Vec<(Val, Span)> = Vec::new();
         for slot in given.into_iter().flatten() {
             values.push((slot.0?, slot.1));
         }
-        let takes_levels = matches!(native.kind, Kind::Levels | Kind::OneHot | Kind::Train | Kind::Rows | Kind::Cols);
+        let takes_levels =
+            matches!(native.kind, Kind::Levels | Kind::OneHot | Kind::Train | Kind::Rows | Kind::Cols);
         if !takes_levels {
             let mut ok = true;
             for (v, at) in &values {
@@ -233,10 +269,15 @@ impl Cx<'_> {
                 None => {
                     let found = self.show_type(x.set, &x.shape);
                     self.fail(
-                        Diagnostic::error("E0408", format!("`levels` wants categorical or ordered data, found {found}"))
-                            .at(x_span, found)
-                            .help(format!("declare it `category[N]` or `ordered[N]`, in `{}`", name.node)
-                                .replace(", in `levels`", "")),
+                        Diagnostic::error(
+                            "E0408",
+                            format!("`levels` wants categorical or ordered data, found {found}"),
+                        )
+                        .at(x_span, found)
+                        .help(
+                            format!("declare it `category[N]` or `ordered[N]`, in `{}`", name.node)
+                                .replace(", in `levels`", ""),
+                        ),
                     )
                 }
             },
@@ -249,7 +290,14 @@ impl Cx<'_> {
                     );
                 };
                 let expr = self.push(ExprKind::Range(n.clone()), Set::ORDINAL, vec![n.clone()], span)?;
-                Some(Val { expr, set: Set::ORDINAL, plates: Vec::new(), shape: vec![n], dim: None, levels: None })
+                Some(Val {
+                    expr,
+                    set: Set::ORDINAL,
+                    plates: Vec::new(),
+                    shape: vec![n],
+                    dim: None,
+                    levels: None,
+                })
             }
             Kind::Train => self.train(&x, x_span, span),
             Kind::Standardize => self.standardize(&x, x_span, span),
@@ -289,7 +337,8 @@ impl Cx<'_> {
             // Σ_k x_nk = x 1
             ([d], Native::Sum) => {
                 let one = self.number(1.0, true, span)?;
-                let ones = self.push(ExprKind::RepeatRows(one.expr, d.clone()), one.set, vec![d.clone()], span)?;
+                let ones =
+                    self.push(ExprKind::RepeatRows(one.expr, d.clone()), one.set, vec![d.clone()], span)?;
                 let extents = self.extents(&x.plates);
                 let expr = self.push(ExprKind::MatMul(x.expr, ones), set, extents, span)?;
                 Some(Val { expr, ..base })
@@ -320,14 +369,18 @@ impl Cx<'_> {
             ([], [rows, cols]) => {
                 Some(Rows { expr: x.expr, label: None, rows: rows.clone(), cols: cols.clone() })
             }
-            ([p], [cols]) => Some(Rows { expr: x.expr, label: Some(*p), rows: whole.first()?.clone(), cols: cols.clone() }),
+            ([p], [cols]) => {
+                Some(Rows { expr: x.expr, label: Some(*p), rows: whole.first()?.clone(), cols: cols.clone() })
+            }
             ([], [rows]) => {
-                let expr = self.push(ExprKind::AsColumn(x.expr), x.set, vec![rows.clone(), one.clone()], span)?;
+                let expr =
+                    self.push(ExprKind::AsColumn(x.expr), x.set, vec![rows.clone(), one.clone()], span)?;
                 Some(Rows { expr, label: None, rows: rows.clone(), cols: one })
             }
             ([p], []) => {
                 let rows = whole.first()?.clone();
-                let expr = self.push(ExprKind::AsColumn(x.expr), x.set, vec![rows.clone(), one.clone()], span)?;
+                let expr =
+                    self.push(ExprKind::AsColumn(x.expr), x.set, vec![rows.clone(), one.clone()], span)?;
                 Some(Rows { expr, label: Some(*p), rows, cols: one })
             }
             ([], []) => self.fail(
@@ -349,10 +402,11 @@ impl Cx<'_> {
         let (left, right) = (left?, right?);
         if !self.same_dim(&left.cols, &right.cols, span, Some(*x_span)) {
             let (l, r) = (self.show_dim(&left.cols), self.show_dim(&right.cols));
-            let d = Diagnostic::error("E0301", format!("`{name}` compares rows of {l} columns with rows of {r}"))
-                .at(span, "rows of different length")
-                .also(*x_span, format!("{l} columns"))
-                .also(*c_span, format!("{r} columns"));
+            let d =
+                Diagnostic::error("E0301", format!("`{name}` compares rows of {l} columns with rows of {r}"))
+                    .at(span, "rows of different length")
+                    .also(*x_span, format!("{l} columns"))
+                    .also(*c_span, format!("{r} columns"));
             let d = self.with_origins(d, &left.cols, &right.cols);
             return self.fail(d);
         }
@@ -360,7 +414,9 @@ impl Cx<'_> {
             return self.fail(
                 Diagnostic::error("E0303", format!("`{name}` of two rows of one plate"))
                     .at(span, "row by row")
-                    .help("row by row, write `(a - b) * (a - b)`, or call it outside the plate for all pairs"),
+                    .help(
+                        "row by row, write `(a - b) * (a - b)`, or call it outside the plate for all pairs",
+                    ),
             );
         }
         let mut args = vec![left.expr, right.expr];
@@ -384,9 +440,14 @@ impl Cx<'_> {
                 _ => {
                     let shown = self.describe(&shape);
                     return self.fail(
-                        Diagnostic::error("E0302", format!("`scale` of `{name}` is a vector with one entry per column, found {shown}"))
-                            .at(*scale_span, shown)
-                            .help("one scale for all: multiply the distance by it"),
+                        Diagnostic::error(
+                            "E0302",
+                            format!(
+                                "`scale` of `{name}` is a vector with one entry per column, found {shown}"
+                            ),
+                        )
+                        .at(*scale_span, shown)
+                        .help("one scale for all: multiply the distance by it"),
                     );
                 }
             }

@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use crate::check::dim::Dim;
 use crate::check::finish::each_expr;
-use crate::check::typed::{Bits, Columns, Dist, ExprId, ExprKind, Infer, Model, Native, Node, NodeKind, Op, OptionValue, Type};
+use crate::check::typed::{
+    Bits, Columns, Dist, ExprId, ExprKind, Infer, Model, Native, Node, NodeKind, Op, OptionValue, Type,
+};
 
 /// An expression longer than this, written out, has its shared parts named.
 const LONG: u64 = 120;
@@ -31,7 +33,8 @@ pub fn print_typed(model: &Model) -> String {
         let body = match &node.kind {
             NodeKind::Data(d) => {
                 let from = columns(&d.from);
-                let likelihood = d.likelihood.as_ref().map(|l| format!(" ~ {}", text.dist(l))).unwrap_or_default();
+                let likelihood =
+                    d.likelihood.as_ref().map(|l| format!(" ~ {}", text.dist(l))).unwrap_or_default();
                 format!("{from}{likelihood}")
             }
             NodeKind::Let { value, .. } => format!(" = {}", text.expr(*value, 0)),
@@ -58,7 +61,8 @@ pub fn print_expr(model: &Model, e: ExprId) -> String {
 
 /// A dimension with the names of nodes.
 pub fn show_dim(model: &Model, dim: &Dim) -> String {
-    dim.display(&|id| model.nodes.get(id.index()).map_or_else(|| "?".to_owned(), |n| n.name.clone())).to_string()
+    dim.display(&|id| model.nodes.get(id.index()).map_or_else(|| "?".to_owned(), |n| n.name.clone()))
+        .to_string()
 }
 
 fn columns(from: &Columns) -> String {
@@ -140,7 +144,8 @@ impl<'m> Text<'m> {
     }
 
     fn dist(&mut self, d: &Dist) -> String {
-        let args: Vec<String> = d.args.iter().map(|a| format!("{} = {}", a.name, self.expr(a.value, 0))).collect();
+        let args: Vec<String> =
+            d.args.iter().map(|a| format!("{} = {}", a.name, self.expr(a.value, 0))).collect();
         let weight = d.weight.map(|w| format!(" weight {}", self.expr(w, 0))).unwrap_or_default();
         format!("{}({}){weight}", d.family.name, args.join(", "))
     }
@@ -215,17 +220,22 @@ impl<'m> Text<'m> {
             ExprKind::GatherColumns { base, at } => {
                 (format!("{}[_, {}]", self.expr(*base, ATOM), self.expr(*at, 0)), ATOM)
             }
-            ExprKind::GatherPairs { base, rows, cols } => {
-                (format!("{}[{}, {}]", self.expr(*base, ATOM), self.expr(*rows, 0), self.expr(*cols, 0)), ATOM)
-            }
+            ExprKind::GatherPairs { base, rows, cols } => (
+                format!("{}[{}, {}]", self.expr(*base, ATOM), self.expr(*rows, 0), self.expr(*cols, 0)),
+                ATOM,
+            ),
             ExprKind::Row(a, i) => {
                 let columns = if model.expr(*a).ty.shape.len() == 2 { ", _" } else { "" };
                 (format!("{}[{}{columns}]", self.expr(*a, ATOM), i + 1), ATOM)
             }
             ExprKind::Column(a, j) => (format!("{}[_, {}]", self.expr(*a, ATOM), j + 1), ATOM),
             ExprKind::Transpose(a) => call("transpose", self.expr(*a, 0)),
-            ExprKind::RepeatColumns(a, n) => call("repeat_columns", format!("{}, {}", self.expr(*a, 0), self.dim(n))),
-            ExprKind::RepeatRows(a, n) => call("repeat_rows", format!("{}, {}", self.expr(*a, 0), self.dim(n))),
+            ExprKind::RepeatColumns(a, n) => {
+                call("repeat_columns", format!("{}, {}", self.expr(*a, 0), self.dim(n)))
+            }
+            ExprKind::RepeatRows(a, n) => {
+                call("repeat_rows", format!("{}, {}", self.expr(*a, 0), self.dim(n)))
+            }
             ExprKind::AsColumn(a) => call("column", self.expr(*a, 0)),
             ExprKind::Train(a) => call("train", self.expr(*a, 0)),
             ExprKind::Standardize(a) => call("standardize", self.expr(*a, 0)),

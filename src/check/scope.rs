@@ -365,9 +365,12 @@ impl<'a> ModuleLoader<'a> {
             let mut way: Vec<&str> = self.stack[start..].iter().map(String::as_str).collect();
             way.push(&name);
             self.diagnostics.push(
-                Diagnostic::error("E0208", format!("files import each other in a circle: {}", way.join(" → ")))
-                    .at(span, "this import closes the circle")
-                    .help("move what both need into a third file"),
+                Diagnostic::error(
+                    "E0208",
+                    format!("files import each other in a circle: {}", way.join(" → ")),
+                )
+                .at(span, "this import closes the circle")
+                .help("move what both need into a third file"),
             );
             return;
         }

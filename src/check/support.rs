@@ -27,7 +27,8 @@ pub(crate) struct Set {
 
 impl Set {
     /// The line.
-    pub(crate) const REAL: Set = Set { kind: Kind::Number, int: false, nonneg: false, pos: false, le1: false };
+    pub(crate) const REAL: Set =
+        Set { kind: Kind::Number, int: false, nonneg: false, pos: false, le1: false };
     /// At least 0.
     pub(crate) const NONNEGATIVE: Set = Set { nonneg: true, ..Set::REAL };
     /// Above 0.
@@ -234,7 +235,9 @@ mod tests {
         assert!(!Set::number(-3.0, true).fits(Elem::Count));
         assert!(Set::of(Elem::Simplex).fits(Elem::Unit));
         assert!(!Set::of(Elem::Category).fits(Elem::Real));
-        for elem in [Elem::Real, Elem::NonNegative, Elem::Positive, Elem::Unit, Elem::Int, Elem::Count, Elem::Bool] {
+        for elem in
+            [Elem::Real, Elem::NonNegative, Elem::Positive, Elem::Unit, Elem::Int, Elem::Count, Elem::Bool]
+        {
             assert_eq!(Set::of(elem).elem(), elem);
             assert!(Set::of(elem).fits(elem));
         }

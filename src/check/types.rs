@@ -35,7 +35,8 @@ impl Cx<'_> {
         if let Some((_, elem)) = ELEMS.iter().find(|(n, _)| *n == name.node) {
             return Some(*elem);
         }
-        let d = Diagnostic::error("E0401", format!("there is no type `{}`", name.node)).at(name.span, "unknown type");
+        let d = Diagnostic::error("E0401", format!("there is no type `{}`", name.node))
+            .at(name.span, "unknown type");
         let names: Vec<&str> = ELEMS.iter().map(|(n, _)| *n).collect();
         let alias = match name.node.as_str() {
             "float" | "double" | "number" | "f64" | "vector" | "matrix" | "numeric" => Some("real"),
@@ -55,7 +56,12 @@ impl Cx<'_> {
     }
 
     /// The type of a `data` or `param` declaration.
-    pub(crate) fn declared_type(&mut self, env: &Env, ty: &ast::TypeExpr, is_param: bool) -> Option<Declared> {
+    pub(crate) fn declared_type(
+        &mut self,
+        env: &Env,
+        ty: &ast::TypeExpr,
+        is_param: bool,
+    ) -> Option<Declared> {
         let elem = self.elem_named(&ty.elem);
         let shape: Vec<Option<Dim>> = ty.dims.iter().map(|d| self.dimension(env, d)).collect();
         let elem = elem?;
@@ -78,9 +84,12 @@ impl Cx<'_> {
         let shape: Vec<Dim> = shape.into_iter().collect::<Option<_>>()?;
         if only_param && shape.len() != 1 {
             return self.fail(
-                Diagnostic::error("E0302", format!("`{}` is a vector: it has one dimension, found {}", elem.name(), shape.len()))
-                    .at(ty.span, "one dimension expected")
-                    .help(format!("write `{}[K]`", elem.name())),
+                Diagnostic::error(
+                    "E0302",
+                    format!("`{}` is a vector: it has one dimension, found {}", elem.name(), shape.len()),
+                )
+                .at(ty.span, "one dimension expected")
+                .help(format!("write `{}[K]`", elem.name())),
             );
         }
         if shape.len() > 2 {
@@ -89,9 +98,12 @@ impl Cx<'_> {
         let leveled = matches!(elem, Elem::Category | Elem::Ordered);
         if leveled && shape.len() == 2 {
             return self.fail(
-                Diagnostic::error("E0303", format!("`{}` data are a vector or a scalar, found a matrix", elem.name()))
-                    .at(ty.span, "two dimensions")
-                    .help("declare one vector for each column"),
+                Diagnostic::error(
+                    "E0303",
+                    format!("`{}` data are a vector or a scalar, found a matrix", elem.name()),
+                )
+                .at(ty.span, "two dimensions")
+                .help("declare one vector for each column"),
             );
         }
         Some(Declared { elem, shape, levels: levels? })
