@@ -155,6 +155,7 @@ impl Cx<'_> {
         let exponent = self.literal(b);
         let set = match op {
             Op::Add => a.set.add(b.set),
+            Op::Sub if self.literal(a) == Some(1.0) => b.set.complement(),
             Op::Sub => a.set.sub(b.set),
             Op::Mul => a.set.mul(b.set),
             Op::Div => a.set.div(b.set),

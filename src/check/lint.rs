@@ -56,7 +56,7 @@ impl Cx<'_> {
     /// Names that nothing uses.
     pub(crate) fn unused(&mut self, env: &Env) {
         for (name, slot) in &env.values {
-            if slot.used.get() || slot.val.is_none() {
+            if slot.used.get() || slot.val.is_none() || name.contains('.') {
                 continue;
             }
             let Some(id) = self.nodes.iter().find(|n| n.name == *name && n.span == slot.span).map(|n| n.id)

@@ -189,3 +189,23 @@ fn verify_overrides(overrides: &Overrides, models: &[typed::Model], sink: &mut S
         sink.push(d);
     }
 }
+
+/// Checks every definition of the standard library by itself: no findings, or the library is wrong.
+pub fn verify_library() -> Diagnostics {
+    let mut sources = SourceMap::new();
+    let text: String = library::MODULES.iter().map(|(name, _)| format!("use std.{name}\n")).collect();
+    let file = sources.add("library", &text);
+    let mut found = Diagnostics::new();
+    match crate::syntax::parse::parse(file, &text) {
+        Ok(module) => {
+            let (modules, _) = ModuleLoader::new(&mut sources, &NoFiles, &mut found).load(&module.value);
+            let mut sink = Sink::default();
+            for id in modules.all() {
+                definition::verify_definition(&modules, id, &mut sink);
+            }
+            found.extend(sink.all);
+        }
+        Err(errors) => found.extend(errors),
+    }
+    found
+}

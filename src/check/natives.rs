@@ -310,6 +310,7 @@ impl Cx<'_> {
             Native::Exp => Set::POSITIVE,
             Native::Sqrt => x.set.sqrt(),
             Native::Abs => x.set.abs(),
+            Native::Log => x.set.log(),
             _ => Set::REAL,
         };
         let shape = self.exprs.get(x.expr).ty.shape.clone();

@@ -23,18 +23,20 @@ pub(crate) struct Set {
     pos: bool,
     /// At most 1.
     le1: bool,
+    /// At least 1; implies `pos`.
+    ge1: bool,
 }
 
 impl Set {
     /// The line.
     pub(crate) const REAL: Set =
-        Set { kind: Kind::Number, int: false, nonneg: false, pos: false, le1: false };
+        Set { kind: Kind::Number, int: false, nonneg: false, pos: false, le1: false, ge1: false };
     /// At least 0.
     pub(crate) const NONNEGATIVE: Set = Set { nonneg: true, ..Set::REAL };
     /// Above 0.
     pub(crate) const POSITIVE: Set = Set { pos: true, ..Set::NONNEGATIVE };
     /// 1, 2, 3 …
-    pub(crate) const ORDINAL: Set = Set { int: true, ..Set::POSITIVE };
+    pub(crate) const ORDINAL: Set = Set { int: true, ge1: true, ..Set::POSITIVE };
     /// 0 or 1.
     pub(crate) const BOOL: Set = Set { int: true, le1: true, ..Set::NONNEGATIVE };
 
@@ -63,6 +65,7 @@ impl Set {
             nonneg: x >= 0.0,
             pos: x > 0.0,
             le1: x <= 1.0 && x != 0.0,
+            ge1: x >= 1.0,
         }
     }
 
@@ -133,6 +136,7 @@ impl Set {
             nonneg: self.nonneg && other.nonneg,
             pos: self.pos && other.pos,
             le1: self.le1 && other.le1,
+            ge1: self.ge1 && other.ge1,
         }
     }
 
@@ -144,6 +148,7 @@ impl Set {
             nonneg: self.nonneg && b.nonneg,
             pos: self.nonneg && b.nonneg && (self.pos || b.pos),
             le1: false,
+            ge1: self.nonneg && b.nonneg && (self.ge1 || b.ge1),
         }
     }
 
@@ -161,12 +166,18 @@ impl Set {
             nonneg,
             pos: self.pos && b.pos,
             le1: nonneg && self.le1 && b.le1,
+            ge1: self.ge1 && b.ge1,
         }
     }
 
     /// a / b
     pub(crate) fn div(self, b: Set) -> Set {
-        Set { nonneg: self.nonneg && b.nonneg, pos: self.pos && b.pos, ..Set::REAL }
+        Set {
+            nonneg: self.nonneg && b.nonneg,
+            pos: self.pos && b.pos,
+            le1: self.nonneg && self.le1 && b.ge1,
+            ..Set::REAL
+        }
     }
 
     /// a ^ b, where `exponent` is the number b if it is one.
@@ -177,8 +188,15 @@ impl Set {
             int: self.int && b.int && b.nonneg,
             nonneg: self.nonneg || even,
             pos: self.pos,
-            le1: self.nonneg && self.le1 && b.nonneg,
+            le1: (self.nonneg && self.le1 && b.nonneg) || (self.ge1 && exponent.is_some_and(|e| e < 0.0)),
+            ge1: self.ge1 && b.nonneg,
         }
+    }
+
+    /// 1 − a
+    pub(crate) fn complement(self) -> Set {
+        let unit = self.nonneg && self.le1;
+        Set { int: self.int, nonneg: unit, le1: unit, ..Set::REAL }
     }
 
     /// The smaller of two.
@@ -194,12 +212,18 @@ impl Set {
             nonneg: self.nonneg || b.nonneg,
             pos: self.pos || b.pos,
             le1: self.le1 && b.le1,
+            ge1: self.ge1 || b.ge1,
         }
     }
 
     /// √a
     pub(crate) fn sqrt(self) -> Set {
-        Set { pos: self.pos, le1: self.nonneg && self.le1, ..Set::NONNEGATIVE }
+        Set { pos: self.pos, le1: self.nonneg && self.le1, ge1: self.ge1, ..Set::NONNEGATIVE }
+    }
+
+    /// ln a
+    pub(crate) fn log(self) -> Set {
+        Set { nonneg: self.ge1, ..Set::REAL }
     }
 
     /// |a|
@@ -231,6 +255,10 @@ mod tests {
         assert!(!real.pow(Set::number(3.0, true), Some(3.0)).fits(Elem::NonNegative));
         assert!(pos.add(Set::NONNEGATIVE).fits(Elem::Positive));
         assert!(!pos.sub(pos).fits(Elem::NonNegative));
+        let one = Set::number(1.0, true);
+        assert!(one.div(one.add(pos)).fits(Elem::Unit));
+        assert!(Set::of(Elem::Unit).complement().fits(Elem::Unit));
+        assert!(!pos.complement().fits(Elem::NonNegative));
         assert!(Set::number(3.0, true).fits(Elem::Count) && Set::number(3.0, true).fits(Elem::Positive));
         assert!(!Set::number(-3.0, true).fits(Elem::Count));
         assert!(Set::of(Elem::Simplex).fits(Elem::Unit));

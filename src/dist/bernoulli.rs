@@ -1,6 +1,7 @@
 //! The Bernoulli distribution: success or failure.
 
-use super::{Arg, Elem, Family, Support, one_of, special};
+use super::{Arg, Elem, Family, Support, one_of};
+use crate::math::special;
 
 /// Bernoulli(y | p).
 pub static BERNOULLI: Family = Family {

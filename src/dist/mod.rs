@@ -5,6 +5,7 @@
 
 pub mod bernoulli;
 pub mod categorical;
+mod draw;
 pub mod elem;
 pub mod flat;
 pub mod gamma;
@@ -13,7 +14,6 @@ pub mod normal;
 pub mod ordinal;
 pub mod page;
 pub mod poisson;
-mod special;
 pub mod student_t;
 
 use std::fmt;

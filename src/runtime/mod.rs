@@ -1,4 +1,5 @@
 //! Plans executed: a numeric problem in, a solution out. No name and no expression is left here.
+pub mod assemble;
 pub mod problem;
 pub mod solution;
 

@@ -7,7 +7,7 @@ use std::f64::consts::{LN_2, PI};
 use nalgebra::{DMatrix, DVector};
 
 use super::control::Budget;
-use super::core::{Core, Hyper, LogLinear, Role, RowClass, Weight};
+use super::core::{Core, Hyper, LogLinear, Role, RowClass, Weight, times_power_of_two};
 use super::problem::{Problem, Scale, WeightPrior};
 use super::solution::Failure;
 use crate::math::parallel::parallel_groups;
@@ -32,6 +32,9 @@ pub(crate) fn prepare(problem: &Problem, options: &Options, budget: &Budget) -> 
         (0..problem.weights.len()).partition(|&i| problem.weights[i] == WeightPrior::Flat);
     let mut flat = Columns::gather(problem, &rows, &flat_index);
     let mut phi = Columns::gather(problem, &rows, &penalised);
+    // columns first: a small column over a large target would lose digits
+    flat.scale();
+    phi.scale();
     rows.scale_by_targets(&mut [&mut flat, &mut phi]);
     flat.scale();
     phi.scale();
@@ -207,6 +210,9 @@ struct Rows {
     classes: Vec<Gathered>,
 }
 
+/// Powers of a class; its rows, with the known part of their log precision.
+type Members = (Vec<(usize, f64)>, Vec<(usize, f64)>);
+
 struct Gathered {
     start: usize,
     end: usize,
@@ -224,7 +230,7 @@ struct Gathered {
 impl Rows {
     fn gather(problem: &Problem) -> Rows {
         let mut index: BTreeMap<Vec<(usize, u64)>, usize> = BTreeMap::new();
-        let mut members: Vec<(Vec<(usize, f64)>, Vec<(usize, f64)>)> = Vec::new();
+        let mut members: Vec<Members> = Vec::new();
         for r in 0..problem.targets.len() {
             if problem.counts[r] > 0.0 {
                 let log = fold_held(&problem.noise[r], problem);
@@ -335,11 +341,12 @@ impl Columns {
     fn scale(&mut self) {
         for (mut column, exponent) in self.values.column_iter_mut().zip(&mut self.exponents) {
             for _ in 0..2 {
-                // first by the largest entry: squares of very large or small ones overflow
+                // twice: first by the largest entry if need be
                 let largest = column.amax();
                 if largest == 0.0 {
                     break;
                 }
+                // a sum of squares of such entries would overflow
                 let norm = if (1e-100..1e100).contains(&largest) { column.norm() } else { largest };
                 let e = libm::ilogb(norm);
                 *exponent += e;
@@ -495,7 +502,7 @@ fn describe_hypers(
             held: hyper.held,
             log2,
             shape,
-            rate: rate * log2.exp2(),
+            rate: times_power_of_two(rate, log2),
             lower: f64::NEG_INFINITY,
             upper: f64::INFINITY,
             capped: false,

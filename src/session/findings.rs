@@ -1,54 +1,13 @@
 //! What the numbers say, as diagnostics: E08 for failures, W08 for findings of a finished fit.
 
-use crate::check::typed::{ExprKind, Model, NodeId};
-use crate::design::error::bytes;
-use crate::design::{EvalError, Inputs, Notice, Why};
+use crate::check::typed::{Model, NodeId};
+use crate::design::Bytes;
 use crate::diag::suggest::closest;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::plan::ir::Plan;
 use crate::runtime::solution::{Failure, Finding, Solution, Stop};
 
 use super::nodes::Names;
-
-/// An expression that has no value, with its place.
-pub(crate) fn no_value(model: &Model, error: &EvalError) -> Diagnostic {
-    let code = if matches!(error.why, Why::Memory(..)) { "E0804" } else { "E0803" };
-    let found = Diagnostic::error(code, error.message(model));
-    let found = if error.expr.index() < model.exprs.len() {
-        found.at(model.expr(error.expr).span, "this expression")
-    } else {
-        found
-    };
-    match &error.why {
-        Why::Memory(..) => found.help("allow more with `--max-memory`, or use fewer rows or columns"),
-        Why::NotPositive(..) => found.help("a scale must be above 0: check the column, or wrap it in `exp( )`"),
-        Why::NonFinite { .. } => found.help("check the data at that row for values out of range"),
-        Why::Index { .. } => {
-            found.help("indices in data count from 1; better declare the index as `category`")
-        }
-        _ => found,
-    }
-}
-
-/// Something met when training values were frozen.
-pub(crate) fn notice(model: &Model, notice: &Notice, inputs: Inputs<'_>) -> Diagnostic {
-    match notice {
-        Notice::ConstantColumn { expr, column, value } => {
-            let e = model.expr(*expr);
-            let name = match &e.kind {
-                ExprKind::Standardize(of) => match &model.expr(*of).kind {
-                    ExprKind::Node(node) => inputs.columns.get(node).and_then(|c| c.get(*column)).cloned(),
-                    _ => None,
-                },
-                _ => None,
-            };
-            let which = name.map_or_else(|| format!("column {}", column + 1), |n| format!("column `{n}`"));
-            Diagnostic::warning("W0809", format!("{which} is constant ({value}): standardised, it becomes 0"))
-                .at(e.span, "standardised here")
-                .help("leave that column out")
-        }
-    }
-}
 
 /// Why there is no fit.
 pub(crate) fn failure(model: &Model, plan: &Plan, names: &Names, failure: &Failure) -> Diagnostic {
@@ -78,7 +37,7 @@ pub(crate) fn failure(model: &Model, plan: &Plan, names: &Names, failure: &Failu
         }
         Failure::OutOfMemory(wanted, allowed) => at(Diagnostic::error(
             "E0804",
-            format!("the fit needs about {}, {} are allowed", bytes(*wanted), bytes(*allowed)),
+            format!("the fit needs about {}, {} are allowed", Bytes(*wanted), Bytes(*allowed)),
         )
         .help("allow more with `--max-memory`, or use fewer rows or columns")),
         Failure::ImproperHyper(h) => at(Diagnostic::error(

@@ -37,6 +37,11 @@ impl Local {
         self.nodes.push((node, local));
     }
 
+    /// Whether a node has local basis functions.
+    pub fn has(&self, node: NodeId) -> bool {
+        self.nodes.iter().any(|(n, l)| *n == node && !l.is_empty())
+    }
+
     /// For each row of `c`: whether every local basis function is silent (never, if there is none).
     pub fn outside(&self, node: NodeId, c: &DMatrix<f64>) -> Vec<bool> {
         let local = self.nodes.iter().find(|(n, _)| *n == node).map_or(&[][..], |(_, l)| l);

@@ -231,13 +231,13 @@ impl<'t> Builder<'t> {
         let ty = self.take(&mut parts)?;
         let ty = self.type_expr(ty)?;
         let from = match parts.next() {
-            Some(clause) => Some(self.from_clause(clause)?),
+            Some(clause) => Some(self.source_columns(clause)?),
             None => None,
         };
         Ok(StatementKind::Data { name, ty, from })
     }
 
-    fn from_clause(&mut self, pair: Pair<'_, Rule>) -> Built<From> {
+    fn source_columns(&mut self, pair: Pair<'_, Rule>) -> Built<From> {
         let clause = self.take(&mut parts(pair))?;
         let rule = clause.as_rule();
         let mut names: Vec<_> = parts(clause).map(|name| self.text(&name)).collect();

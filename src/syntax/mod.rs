@@ -2,12 +2,19 @@
 pub mod ast;
 mod build;
 mod comments;
+mod dump;
 mod errors;
 mod expr;
 mod grammar;
 pub mod guard;
+mod layout;
 mod lexical;
 mod outline;
 pub mod parse;
+pub mod print;
 mod recover;
 pub mod token;
+mod unparse;
+
+#[cfg(test)]
+mod tests;

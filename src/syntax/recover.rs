@@ -107,9 +107,7 @@ impl<'s, 't> Recovery<'s, '_, 't> {
                     );
                 }
                 result = self.parse(inner, Rule::only_return, Builder::return_node);
-                if result.is_none() {
-                    return None;
-                }
+                result.as_ref()?;
             } else {
                 body.extend(self.statement(inner));
             }
@@ -142,9 +140,8 @@ impl<'s, 't> Recovery<'s, '_, 't> {
         let of_the_whole = self.builder.errors.split_off(before);
         self.parse(piece, Rule::only_fn_head, Builder::fn_head);
         for (i, inner) in block.pieces.iter().enumerate() {
-            if self.first(inner) == "let" || i + 1 < block.pieces.len() {
-                self.statement(inner);
-            } else if inner.block.is_some() {
+            let last = i + 1 == block.pieces.len();
+            if !last || self.first(inner) == "let" || inner.block.is_some() {
                 self.statement(inner);
             } else {
                 self.parse(inner, Rule::only_expr, Builder::expr);
