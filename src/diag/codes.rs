@@ -97,7 +97,6 @@ codes! {
     "E0602" "no such option"
     "E0603" "an option has a wrong value"
     "E0604" "an option of another method"
-    "E0605" "an option given twice"
     "E0606" "a method that this version does not have"
     "E0607" "no plan serves the model"
     "E0608" "nothing is observed"
