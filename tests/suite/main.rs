@@ -11,7 +11,9 @@
 mod binding;
 mod check;
 mod cli_data;
+mod cli_fit;
 mod cli_help;
+mod cli_model;
 mod cli_run;
 mod cli_write;
 mod compiled;
