@@ -1,6 +1,5 @@
-//! Every integration test, in one binary, one file a topic.
+//! The tests that look at the program from outside, one file a topic.
 
-mod check;
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -8,49 +7,27 @@ mod check;
     reason = "the helpers of a test fail it; clippy's own exception knows only functions marked #[test]"
 )]
 
+mod check;
 mod cli_data;
 mod cli_help;
 mod cli_run;
 mod cli_write;
 mod compiled;
 mod dist;
+mod errors_plan;
 mod errors_syntax;
 mod examples;
-mod golden;
-mod golden_gauss;
-mod pages;
-mod problems;
-mod render;
-mod syntax;
-mod tidy;
-mod syntax;
-mod tidy;
-//! All integration tests, in one binary.
 mod fit_properties;
 mod general_problems;
 mod golden;
 mod golden_gauss;
-mod numeric_cases;
-mod problems;
-mod replications;
-mod errors_plan;
-mod errors_syntax;
-mod examples;
-mod golden;
-mod golden_gauss;
 mod graph;
+mod numeric_cases;
 mod pages;
 mod plan;
 mod problems;
 mod programs;
-mod golden;
-mod golden_gauss;
-mod pages;
-mod problems;
-mod golden;
-mod golden_gauss;
-mod pages;
-mod problems;
 mod render;
+mod replications;
 mod syntax;
 mod tidy;
