@@ -1,7 +1,7 @@
 //! Plans executed: a numeric problem in, a solution out. No name and no expression is left here.
+pub mod assemble;
 pub mod problem;
 pub mod solution;
-pub mod assemble;
 
 pub mod evidence;
 pub mod state;

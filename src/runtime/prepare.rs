@@ -210,6 +210,9 @@ struct Rows {
     classes: Vec<Gathered>,
 }
 
+/// Powers of a class; its rows, with the known part of their log precision.
+type Members = (Vec<(usize, f64)>, Vec<(usize, f64)>);
+
 struct Gathered {
     start: usize,
     end: usize,
@@ -227,7 +230,7 @@ struct Gathered {
 impl Rows {
     fn gather(problem: &Problem) -> Rows {
         let mut index: BTreeMap<Vec<(usize, u64)>, usize> = BTreeMap::new();
-        let mut members: Vec<(Vec<(usize, f64)>, Vec<(usize, f64)>)> = Vec::new();
+        let mut members: Vec<Members> = Vec::new();
         for r in 0..problem.targets.len() {
             if problem.counts[r] > 0.0 {
                 let log = fold_held(&problem.noise[r], problem);

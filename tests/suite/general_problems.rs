@@ -130,7 +130,7 @@ fn random(shape: Shape, seed: u64) -> (Problem, Vec<f64>) {
     let mut r = Random(seed);
     let m = shape.flat + shape.own + shape.grouped + shape.known;
     let mut hypers: Vec<Hyper> = Vec::new();
-    let mut hyper = |hypers: &mut Vec<Hyper>| {
+    let hyper = |hypers: &mut Vec<Hyper>| {
         hypers.push(Hyper { shape: 0.0, rate: 0.0, held: None });
         hypers.len() - 1
     };

@@ -1,4 +1,8 @@
 //! The tests that look at the program from outside, one file a topic.
+//! The tests that look at the program from outside, one file a topic, in one binary.
+//! Every integration test, in one binary.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test fails by panicking, in its helpers too
+//! Every integration test, in one binary, one file a topic.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,6 +12,7 @@
 )]
 
 mod check;
+mod binding;
 mod cli_data;
 mod cli_help;
 mod cli_run;
@@ -15,6 +20,32 @@ mod cli_write;
 mod compiled;
 mod dist;
 mod errors_plan;
+mod errors_syntax;
+mod examples;
+mod errors_data;
+mod errors_syntax;
+mod examples;
+mod golden;
+mod golden_gauss;
+mod linear_forms;
+mod pages;
+mod problems;
+mod errors_syntax;
+mod examples;
+mod golden;
+mod golden_gauss;
+mod pages;
+mod problems;
+mod render;
+mod syntax;
+mod syntax_format;
+mod syntax_limits;
+mod syntax_properties;
+mod syntax_trees;
+mod tidy;
+mod syntax;
+mod tidy;
+//! All integration tests, in one binary.
 mod errors_syntax;
 mod examples;
 mod fit_properties;
@@ -29,5 +60,11 @@ mod problems;
 mod programs;
 mod render;
 mod replications;
+mod render;
+mod replications;
+mod problems;
+mod render;
+mod replications;
+mod special_functions;
 mod syntax;
 mod tidy;
