@@ -1,8 +1,4 @@
 //! The tests that look at the program from outside, one file a topic.
-//! The tests that look at the program from outside, one file a topic, in one binary.
-//! Every integration test, in one binary.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test fails by panicking, in its helpers too
-//! Every integration test, in one binary, one file a topic.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,41 +7,16 @@
     reason = "the helpers of a test fail it; clippy's own exception knows only functions marked #[test]"
 )]
 
-mod check;
 mod binding;
+mod check;
 mod cli_data;
 mod cli_help;
 mod cli_run;
 mod cli_write;
 mod compiled;
 mod dist;
-mod errors_plan;
-mod errors_syntax;
-mod examples;
 mod errors_data;
-mod errors_syntax;
-mod examples;
-mod golden;
-mod golden_gauss;
-mod linear_forms;
-mod pages;
-mod problems;
-mod errors_syntax;
-mod examples;
-mod golden;
-mod golden_gauss;
-mod pages;
-mod problems;
-mod render;
-mod syntax;
-mod syntax_format;
-mod syntax_limits;
-mod syntax_properties;
-mod syntax_trees;
-mod tidy;
-mod syntax;
-mod tidy;
-//! All integration tests, in one binary.
+mod errors_plan;
 mod errors_syntax;
 mod examples;
 mod fit_properties;
@@ -53,6 +24,7 @@ mod general_problems;
 mod golden;
 mod golden_gauss;
 mod graph;
+mod linear_forms;
 mod numeric_cases;
 mod pages;
 mod plan;
@@ -60,11 +32,10 @@ mod problems;
 mod programs;
 mod render;
 mod replications;
-mod render;
-mod replications;
-mod problems;
-mod render;
-mod replications;
 mod special_functions;
 mod syntax;
+mod syntax_format;
+mod syntax_limits;
+mod syntax_properties;
+mod syntax_trees;
 mod tidy;
