@@ -1,4 +1,5 @@
 //! The tests that look at the program from outside, one file a topic, in one binary.
+//! The tests that look at the program from outside, one file a topic.
 
 //! Every integration test, in one binary, one file a topic.
 #![allow(
@@ -27,6 +28,7 @@ mod errors_supports;
 mod errors_plan;
 mod errors_syntax;
 mod evaluation;
+mod errors_syntax;
 mod examples;
 mod fit_properties;
 mod general_problems;
