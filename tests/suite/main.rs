@@ -1,7 +1,5 @@
 //! The tests that look at the program from outside, one file a topic, in one binary.
-//! The tests that look at the program from outside, one file a topic.
 
-//! Every integration test, in one binary, one file a topic.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -20,27 +18,24 @@ mod cli_write;
 mod compiled;
 mod dist;
 mod errors_data;
-mod errors_plan;
 mod errors_graph;
 mod errors_names;
+mod errors_plan;
 mod errors_shapes;
 mod errors_supports;
-mod errors_plan;
 mod errors_syntax;
 mod evaluation;
-mod errors_syntax;
 mod examples;
 mod fit_properties;
 mod general_problems;
 mod golden;
 mod golden_gauss;
 mod graph;
+mod imports;
 mod linear_forms;
 mod numeric_cases;
 mod pages;
 mod plan;
-mod imports;
-mod pages;
 mod plates;
 mod problems;
 mod programs;
