@@ -334,7 +334,8 @@ fn fits_of_every_shape_end_at_a_certified_optimum() {
                 };
                 assert!(!permanent || fit.active.contains(&i), "{what}");
             }
-            let dense = dense_evidence(&problem, &fit.hypers.iter().map(|h| h.max(1e-300)).collect::<Vec<_>>());
+            let dense =
+                dense_evidence(&problem, &fit.hypers.iter().map(|h| h.max(1e-300)).collect::<Vec<_>>());
             close(fit.log_evidence, dense, 1e-7, 1e-6, &what);
         }
     }
