@@ -341,12 +341,12 @@ mod tests {
     #[test]
     fn what_cannot_be_is_an_error() {
         let taken = sample().vector("t", &[1.0]).unwrap_err();
-        assert_eq!(taken[0].message, "column `t` is given twice");
+        assert_eq!(taken.diagnostics()[0].message, "column `t` is given twice");
         let odd = Data::new().rows("x", &[vec![1.0], vec![1.0, 2.0]]).unwrap_err();
-        assert_eq!(odd[0].message, "row 2 of `x` has 2 numbers, expected 1 as in row 1");
+        assert_eq!(odd.diagnostics()[0].message, "row 2 of `x` has 2 numbers, expected 1 as in row 1");
         assert!(Data::new().matrix("x", &DMatrix::zeros(3, 0)).is_err());
         let names = Data::new().matrix_with_names("x", &DMatrix::zeros(1, 2), &["a"]).unwrap_err();
-        assert_eq!(names[0].message, "1 names for the 2 columns of `x`");
+        assert_eq!(names.diagnostics()[0].message, "1 names for the 2 columns of `x`");
         assert!(sample().select_rows(&[3]).is_err());
     }
 
@@ -369,10 +369,10 @@ mod tests {
         assert_eq!((both.origin(), both.line(0)), ("a.csv, b.csv", None));
         let c = Data::new().vector("b", &[1.0]).unwrap().named("c.csv").with_lines(vec![2]);
         assert_eq!(
-            a.clone().join(c).unwrap_err()[0].message,
+            a.clone().join(c).unwrap_err().diagnostics()[0].message,
             "c.csv has 1 rows, a.csv has 2; expected as many"
         );
-        assert_eq!(b.clone().join(b).unwrap_err()[0].message, "column `b` is in b.csv and in b.csv");
+        assert_eq!(b.clone().join(b).unwrap_err().diagnostics()[0].message, "column `b` is in b.csv and in b.csv");
         let constants = Data::new().vector("centres", &[0.0, 1.0, 2.0]).unwrap();
         assert!(a.join(constants).is_ok());
     }

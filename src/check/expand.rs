@@ -76,7 +76,7 @@ impl Cx<'_> {
         self.flatten(stmts, &mut Vec::new(), &mut plates, &mut jobs, &mut infer, place);
 
         let declared = self.declare(&jobs, &env);
-        self.verify_indices(&plates, &declared, &env);
+        self.verify_indices(&mut plates, &declared, &env);
         self.bind_symbols(&jobs, &declared, &mut env, place);
         let sorted = {
             let needs = |j: usize| needs(&jobs, &plates, &declared, j);
@@ -250,30 +250,29 @@ impl Cx<'_> {
     }
 
     /// Plate indices have names of their own.
-    fn verify_indices(&mut self, plates: &[LocalPlate], declared: &BTreeMap<String, usize>, env: &Env) {
-        for p in plates {
-            let name = &p.index.node;
-            let mut outer = p.parent;
+    fn verify_indices(&mut self, plates: &mut [LocalPlate], declared: &BTreeMap<String, usize>, env: &Env) {
+        for p in 0..plates.len() {
+            let index = plates[p].index;
+            let mut outer = plates[p].parent;
             while let Some(o) = outer {
-                if plates[o].index.node == *name {
+                if plates[o].index.node == index.node {
                     self.report(
-                        Diagnostic::error(
-                            "E0205",
-                            format!("index `{name}` hides the index of an outer plate"),
-                        )
-                        .at(p.index.span, "inner index")
-                        .also(plates[o].index.span, "outer index")
-                        .help("give it another letter"),
+                        Diagnostic::error("E0205", format!("index `{}` hides the index of an outer plate", index.node))
+                            .at(index.span, "inner index")
+                            .also(plates[o].index.span, "outer index")
+                            .help("give it another letter"),
                     );
+                    plates[p].id = Some(None);
                 }
                 outer = plates[o].parent;
             }
-            if declared.contains_key(name) || env.values.contains_key(name) {
+            if declared.contains_key(&index.node) || env.values.contains_key(&index.node) {
                 self.report(
-                    Diagnostic::error("E0205", format!("index `{name}` hides a quantity of that name"))
-                        .at(p.index.span, "used as an index")
+                    Diagnostic::error("E0205", format!("index `{}` hides a quantity of that name", index.node))
+                        .at(index.span, "used as an index")
                         .help("give the index another letter"),
                 );
+                plates[p].id = Some(None);
             }
         }
     }
@@ -553,7 +552,7 @@ impl Cx<'_> {
         let shape = self.exprs.get(expr).ty.shape.clone();
         let (full, spliced_at) = self.full_name(&l.name.node, place);
         let elem = value.set.elem();
-        let constant = constant && place.prior.is_none();
+        let constant = constant && place.prior.is_none() && !self.deps(expr).symbolic;
         let id = self.add_node(
             |id| Node {
                 id,
@@ -770,19 +769,7 @@ impl Cx<'_> {
         let values: Vec<Option<Val>> = t.args.iter().map(|a| self.expr(&body.env, &a.value)).collect();
         let (id, matched) = self.overload(candidates, &t.family, &t.args, t.family.span)?;
         let (Def::Prior(def), module) = self.modules.def(id) else { return None };
-        if let Some(start) = self.calls.iter().position(|(d, _)| *d == id) {
-            let mut way: Vec<String> =
-                self.calls[start..].iter().map(|(d, _)| self.modules.def(*d).0.name().node.clone()).collect();
-            way.push(def.name.node.clone());
-            return self.fail(
-                Diagnostic::error(
-                    "E0502",
-                    format!("`{}` is defined by itself: {}", def.name.node, way.join(" → ")),
-                )
-                .at(t.family.span, "this call closes the circle")
-                .help("functions and priors are not recursive: write its nodes out"),
-            );
-        }
+        self.not_recursive(id, &def.name, t.family.span)?;
         let mut env = Env::new(module);
         let mut fine = true;
         self.calls.push((id, stmt.span));
@@ -853,7 +840,9 @@ impl Cx<'_> {
                     .as_ref()
                     .and_then(|v| self.made(*node, &lead, v.set, v.levels))
                     .and_then(|m| m.val);
-                body.env.set(&format!("{}.{name}", t.name.node), seen, slot.span, "inner node");
+                let full = format!("{}.{name}", t.name.node);
+                body.env.set(&full, seen, slot.span, "inner node");
+                body.nodes.insert(full, *node);
             }
         }
         let val = inner.env.values.get(&def.result.node).and_then(|s| s.val.clone())?;

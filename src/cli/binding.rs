@@ -1,11 +1,11 @@
 //! Data bound to a model, and what the eye should know about it.
 
+use sbl::Model;
 use sbl::check::print::show_dim;
 use sbl::check::typed::Columns;
 use sbl::data::Data;
 use sbl::diag::Warned;
 use sbl::session::bind::{Bound, bind_training};
-use sbl::session::compile::Model;
 
 use super::failure::{Exit, Failure};
 use super::layout::plural;

@@ -1,7 +1,7 @@
 //! `sbl check`: everything that can be said about programs without fitting.
 
+use sbl::Model;
 use sbl::diag::{Diagnostic, Diagnostics};
-use sbl::session::compile::Model;
 use sbl::source::SourceMap;
 
 use super::args::{Check, TextOrJson};

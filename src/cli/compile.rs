@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use sbl::check::Loader;
-use sbl::session::compile::{Compiler, Model};
+use sbl::{Compiler, Model};
 
 use super::args::{Program, Settings};
 use super::failure::Failure;
@@ -20,8 +20,12 @@ pub fn model(program: &Program, screen: &Screen) -> Result<Model, Failure> {
 
 /// The same without printing warnings.
 pub fn quietly(file: &Path, settings: &Settings) -> Result<Model, Failure> {
-    let text = load::program(file)?;
-    Ok(compiler(file, settings).compile(&text)?)
+    text(&load::program(file)?, file, settings)
+}
+
+/// The same for a text that is read already.
+pub fn text(text: &str, file: &Path, settings: &Settings) -> Result<Model, Failure> {
+    Ok(compiler(file, settings).compile(text)?)
 }
 
 /// Every model of a program; with `--model` only that one.

@@ -4,7 +4,7 @@ use sbl::check::natives::{NATIVES, NativeFn};
 use sbl::check::{LibraryItem, library};
 use sbl::diag::Diagnostic;
 use sbl::diag::suggest::closest;
-use sbl::dist::{Arg, ArgShape, Elem, FAMILIES, Family, Need, Support};
+use sbl::dist::{Arg, ArgShape, FAMILIES, Family, Need, Support};
 use sbl::plan::{METHODS, Method};
 
 use super::args::Doc;
@@ -114,16 +114,12 @@ fn argument_row(arg: &Arg) -> Vec<String> {
         ArgShape::Cutpoints => "one fewer than there are levels",
     };
     let name = if arg.positional { arg.name.to_owned() } else { format!("{} =", arg.name) };
-    vec![name, elem(arg.elem).to_owned(), need, shape.to_owned()]
-}
-
-fn elem(elem: Elem) -> String {
-    elem.to_string()
+    vec![name, arg.elem.name().to_owned(), need, shape.to_owned()]
 }
 
 fn support(support: Support) -> String {
     match support {
-        Support::Elem(e) => elem(e),
+        Support::Elem(e) => e.name().to_owned(),
         Support::Binary => "bool, or a category of two levels".to_owned(),
         Support::Levels => "category".to_owned(),
         Support::Ordered => "ordered".to_owned(),

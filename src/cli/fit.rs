@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use sbl::Options;
 use sbl::session::result::FitResult;
-use sbl::{Options, session};
 
 use super::args::{Fit, TextOrJson};
 use super::failure::{Exit, Failure};
@@ -25,7 +25,7 @@ pub fn run(args: &Fit, screen: &Screen) -> Result<Exit, Failure> {
     let read =
         files::read_data(&args.data.files, &args.data.reading.options()).map_err(|d| told(d.into()))?;
     let progress = Progress::start(screen, "preparing");
-    let trace: Arc<Mutex<Vec<session::options::Progress>>> = Arc::default();
+    let trace: Arc<Mutex<Vec<sbl::Progress>>> = Arc::default();
     let options = options(args, &progress, &trace);
     let fitted = interrupt::gracefully(|| model.fit(&read.value, &options));
     progress.finish();
@@ -58,6 +58,9 @@ pub fn run(args: &Fit, screen: &Screen) -> Result<Exit, Failure> {
     if !result.converged {
         screen.note(&format!("not converged: {}", stop(&result.report.stop)));
     }
+    if args.output.is_none() && screen.animate {
+        screen.note("the fit is not kept; -o FILE writes it");
+    }
     Ok(exit(result))
 }
 
@@ -70,7 +73,7 @@ fn exit(result: &FitResult) -> Exit {
     }
 }
 
-fn options(args: &Fit, progress: &Progress, trace: &Arc<Mutex<Vec<session::options::Progress>>>) -> Options {
+fn options(args: &Fit, progress: &Progress, trace: &Arc<Mutex<Vec<sbl::Progress>>>) -> Options {
     let (progress, trace, keep) = (progress.clone(), Arc::clone(trace), args.trace.is_some());
     let mut options = Options::default().seed(args.seed).threads(args.threads).on_step(move |step| {
         progress.step(step.iteration, step.objective, step.active);
@@ -90,7 +93,7 @@ fn options(args: &Fit, progress: &Progress, trace: &Arc<Mutex<Vec<session::optio
     options
 }
 
-fn trace_table(steps: &[session::options::Progress]) -> Table {
+fn trace_table(steps: &[sbl::Progress]) -> Table {
     let mut table = Table::default();
     table.push("iteration", Values::Numbers(steps.iter().map(|s| s.iteration as f64).collect()));
     table.push("objective", Values::Numbers(steps.iter().map(|s| s.objective).collect()));
@@ -105,6 +108,6 @@ fn join(mut first: Failure, second: Failure) -> Failure {
 }
 
 /// A fit file, read.
-pub fn read(path: &std::path::Path) -> Result<session::fit::Fit, Failure> {
-    Ok(session::fit::Fit::from_bytes(&load::fit_bytes(path)?, &load::shown(path))?)
+pub fn read(path: &std::path::Path) -> Result<sbl::Fit, Failure> {
+    Ok(sbl::Fit::from_bytes(&load::fit_bytes(path)?, &load::shown(path))?)
 }

@@ -21,6 +21,7 @@ mod plan;
 mod predict;
 mod progress;
 mod report;
+mod sample;
 mod score;
 mod screen;
 mod show;
@@ -65,7 +66,7 @@ fn dispatch(command: &Command, screen: &Screen) -> Result<Exit, Failure> {
         Command::Predict(args) => predict::run(args, screen),
         Command::Score(args) => score::run(args, screen),
         Command::Show(args) => show::run(args, screen),
-        Command::Sample(_) => Ok(Exit::Wrong),
+        Command::Sample(args) => sample::run(args, screen),
         Command::Explain(args) => explain::run(args, screen),
         Command::Doc(args) => doc::run(args, screen),
         Command::Completions(args) => completions::run(args, screen),

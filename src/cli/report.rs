@@ -38,11 +38,19 @@ pub fn print_json(screen: &Screen, diagnostics: &[Diagnostic], sources: &SourceM
 
 /// Prints diagnostics that a result keeps as JSON, with the source they point at where it is there.
 pub fn print_stored(screen: &Screen, stored: &[Value], sources: &SourceMap) {
-    let diagnostics: Vec<Diagnostic> = stored.iter().filter_map(|value| restored(value, sources)).collect();
-    print(screen, &diagnostics, sources);
+    for value in stored {
+        match restored(value, sources) {
+            Some(diagnostic) => print(screen, &[diagnostic], sources),
+            // A code of another version.
+            None => {
+                let text = |key: &str| value[key].as_str().unwrap_or("?").to_owned();
+                screen.note(&format!("{}[{}]: {}", text("severity"), text("code"), text("message")));
+            }
+        }
+    }
 }
 
-/// The inverse of [`to_json`]; `None` if the code is not of this version.
+/// The inverse of [`to_json`]; `None` if this version has no such code.
 fn restored(value: &Value, sources: &SourceMap) -> Option<Diagnostic> {
     let code = codes::find(value["code"].as_str()?)?.code;
     let message = value["message"].as_str()?;

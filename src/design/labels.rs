@@ -25,6 +25,14 @@ pub fn columns(inputs: Inputs<'_>, e: ExprId) -> Vec<Label> {
     names.iter().enumerate().map(|(i, n)| n.label(i)).collect()
 }
 
+/// The first expression that mentions a node; for a node that none mentions, one of its own definition.
+pub fn expression_of(model: &Model, node: NodeId) -> ExprId {
+    let reachable = walk::reachable(model);
+    let mentions = |e: &&ExprId| matches!(&model.expr(**e).kind, ExprKind::Node(n) if *n == node);
+    let own = || walk::definition(model, node).first().copied();
+    reachable.iter().find(mentions).copied().or_else(own).unwrap_or(ExprId(0))
+}
+
 /// Names of the entries of nodes.
 #[derive(Clone, Debug, Default)]
 pub struct Labels(BTreeMap<NodeId, Vec<Label>>);

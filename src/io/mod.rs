@@ -59,7 +59,7 @@ pub fn read_data(paths: &[PathBuf], options: &ReadOptions) -> Staged<Data> {
     let mut joined = Data::new();
     if errors.is_empty() {
         for part in parts {
-            joined = joined.join(part)?;
+            joined = joined.join(part).map_err(|e| e.diagnostics().to_vec())?;
         }
     }
     if errors.iter().any(|d| d.is_error()) {

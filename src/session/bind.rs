@@ -137,6 +137,13 @@ pub fn needed(model: &Model) -> BTreeSet<NodeId> {
     nodes
 }
 
+/// Whether a latent node has one entry per row of an observed node: at prediction it is drawn anew.
+pub fn is_per_row(model: &Model, node: NodeId) -> bool {
+    let rows = row_atoms(model);
+    let shape = model.nodes.get(node.index()).map_or(&[][..], |n| n.ty.shape.as_slice());
+    shape.iter().any(|dim| dim.atoms().into_iter().any(|a| rows.contains(a)))
+}
+
 /// The work of one binding.
 struct Binder<'m> {
     model: &'m Model,
@@ -200,8 +207,9 @@ impl<'m> Binder<'m> {
         let (rows, width) = (taken.rows, taken.columns.len());
         let mut array = nalgebra::DMatrix::zeros(rows, width);
         let mut bad = cells::Findings::default();
-        for (j, column) in taken.columns.iter().enumerate() {
-            for i in 0..rows {
+        // row by row, so that positions come in the order of the file
+        for i in 0..rows {
+            for (j, column) in taken.columns.iter().enumerate() {
                 match cells::number(column.cells.get(i), node.ty.elem, levels.as_ref()) {
                     Ok(x) => array[(i, j)] = x,
                     Err(what) => {
@@ -354,11 +362,4 @@ pub(super) fn count(n: usize, what: &str) -> String {
 
 pub(super) fn are(n: usize) -> &'static str {
     if n == 1 { "is" } else { "are" }
-}
-
-/// Whether a latent node has one entry for each row of data, and so is drawn anew at prediction.
-pub(crate) fn is_per_row(model: &Model, node: NodeId) -> bool {
-    let rows = row_atoms(model);
-    let shape = &model.node(node).ty.shape;
-    shape.iter().any(|d| d.atoms().into_iter().any(|a| rows.contains(a)))
 }

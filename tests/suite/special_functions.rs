@@ -12,9 +12,10 @@ fn special_functions_are_right_to_thirteen_digits() {
             "ln_gamma" => ln_gamma,
             "digamma" => digamma,
             "trigamma" => trigamma,
-            "ln_normal_cdf" => log_ndtr,
-            "mills" => |z| mills(z).0,
-            "mills_excess" => |z| mills(z).1,
+            "ln_normal_cdf" => ln_normal_cdf,
+            "normal_cdf" => normal_cdf,
+            "mills" => mills,
+            "mills_excess" => mills_excess,
             "log1p_exp" => log1p_exp,
             "sigmoid" => sigmoid,
             "normal_quantile" => normal_quantile,
@@ -33,10 +34,14 @@ fn special_functions_are_right_to_thirteen_digits() {
 
 #[test]
 fn edges_are_defined() {
-    assert!(digamma(0.0).is_nan() && trigamma(-1.0).is_nan());
+    assert!(digamma(0.0).is_nan() && trigamma(-1.0).is_nan() && normal_quantile(1.5).is_nan());
+    assert_eq!(normal_quantile(0.0), f64::NEG_INFINITY);
+    assert_eq!(normal_quantile(1.0), f64::INFINITY);
     assert_eq!(log_sum_exp(&[]), f64::NEG_INFINITY);
     assert_eq!(log_sum_exp(&[f64::NEG_INFINITY; 2]), f64::NEG_INFINITY);
     assert!((log_sum_exp(&[1000.0, 1000.0]) - 1000.0 - 2f64.ln()).abs() < 1e-12);
     assert!(log_sum_exp(&[f64::NAN, 1.0]).is_nan());
+    assert_eq!(ln_normal_cdf(f64::NEG_INFINITY), f64::NEG_INFINITY);
+    assert_eq!(mills_excess(f64::NEG_INFINITY), 0.0);
     assert!((HALF_LN_2PI - 0.5 * (2.0 * std::f64::consts::PI).ln()).abs() < 1e-16);
 }
