@@ -19,7 +19,8 @@ pub mod token;
 mod unparse;
 mod words;
 
-pub use parse::parse;
+pub use parse::{is_complete, parse, parse_expr, parse_infer, parse_statement};
+pub use print::format;
 
 #[cfg(test)]
 mod tests;
