@@ -10,6 +10,7 @@ use nalgebra::DMatrix;
 use serde::{Deserialize, Serialize};
 
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::error::Error;
 
 /// One named quantity as the host gave it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -120,7 +121,7 @@ impl Data {
     ///
     /// # Errors
     /// The name is taken.
-    pub fn vector(self, name: &str, values: &[f64]) -> Result<Self, Diagnostics> {
+    pub fn vector(self, name: &str, values: &[f64]) -> Result<Self, Error> {
         self.with(name, Column::Numbers(values.to_vec()))
     }
 
@@ -128,7 +129,7 @@ impl Data {
     ///
     /// # Errors
     /// The name is taken, or the matrix has no column.
-    pub fn matrix(self, name: &str, values: &DMatrix<f64>) -> Result<Self, Diagnostics> {
+    pub fn matrix(self, name: &str, values: &DMatrix<f64>) -> Result<Self, Error> {
         let width = values.ncols();
         // row-major entries of a are the column-major ones of aᵀ
         let values = values.transpose().as_slice().to_vec();
@@ -139,7 +140,7 @@ impl Data {
     ///
     /// # Errors
     /// The name is taken, the rows are not equally long, or there is no column.
-    pub fn rows<R: AsRef<[f64]>>(self, name: &str, rows: &[R]) -> Result<Self, Diagnostics> {
+    pub fn rows<R: AsRef<[f64]>>(self, name: &str, rows: &[R]) -> Result<Self, Error> {
         let width = rows.first().map_or(0, |r| r.as_ref().len());
         if let Some(odd) = rows.iter().position(|r| r.as_ref().len() != width) {
             let found = rows[odd].as_ref().len();
@@ -149,7 +150,8 @@ impl Data {
                     format!("row {} of `{name}` has {found} numbers, expected {width} as in row 1", odd + 1),
                 )
                 .help("give rows of one length"),
-            ]);
+            ]
+            .into());
         }
         let values = rows.iter().flat_map(|r| r.as_ref().iter().copied()).collect();
         self.with_matrix(name, values, width, None)
@@ -164,7 +166,7 @@ impl Data {
         name: &str,
         values: &DMatrix<f64>,
         names: &[S],
-    ) -> Result<Self, Diagnostics> {
+    ) -> Result<Self, Error> {
         let width = values.ncols();
         let names = names.iter().map(|n| n.as_ref().to_owned()).collect();
         let values = values.transpose().as_slice().to_vec();
@@ -175,7 +177,7 @@ impl Data {
     ///
     /// # Errors
     /// The name is taken.
-    pub fn words<S: AsRef<str>>(self, name: &str, words: &[S]) -> Result<Self, Diagnostics> {
+    pub fn words<S: AsRef<str>>(self, name: &str, words: &[S]) -> Result<Self, Error> {
         self.with(name, Column::Words(words.iter().map(|w| Some(w.as_ref().into())).collect()))
     }
 
@@ -183,7 +185,7 @@ impl Data {
     ///
     /// # Errors
     /// The name is taken.
-    pub fn scalar(self, name: &str, value: f64) -> Result<Self, Diagnostics> {
+    pub fn scalar(self, name: &str, value: f64) -> Result<Self, Error> {
         self.with(name, Column::Scalar(value))
     }
 
@@ -205,7 +207,7 @@ impl Data {
     /// # Errors
     /// A column is in both; or both are tables read from files and differ in their number of rows
     /// (columns from a host or from JSON may have any: constants).
-    pub fn join(mut self, other: Data) -> Result<Data, Diagnostics> {
+    pub fn join(mut self, other: Data) -> Result<Data, Error> {
         let mut errors = Diagnostics::new();
         let (mine, theirs) = (self.lines.len(), other.lines.len());
         if mine > 0 && theirs > 0 && mine != theirs {
@@ -233,7 +235,7 @@ impl Data {
             }
         }
         if !errors.is_empty() {
-            return Err(errors);
+            return Err(errors.into());
         }
         let both = match (&self.origin, &other.origin) {
             (Some(a), Some(b)) => Some(format!("{a}, {b}")),
@@ -256,13 +258,14 @@ impl Data {
     ///
     /// # Errors
     /// A row does not exist.
-    pub fn select_rows(&self, rows: &[usize]) -> Result<Data, Diagnostics> {
+    pub fn select_rows(&self, rows: &[usize]) -> Result<Data, Error> {
         let count = self.row_count();
         if let Some(row) = rows.iter().find(|r| **r >= count) {
             return Err(vec![
                 Diagnostic::error("E0715", format!("there is no row {}; the data have {count}", row + 1))
                     .help("choose rows that exist"),
-            ]);
+            ]
+            .into());
         }
         let mut out = self.clone();
         for column in out.columns.values_mut().filter(|c| c.rows() == count) {
@@ -291,7 +294,7 @@ impl Data {
         values: Vec<f64>,
         width: usize,
         names: Option<Vec<String>>,
-    ) -> Result<Self, Diagnostics> {
+    ) -> Result<Self, Error> {
         let wrong = if width == 0 {
             Some(format!("matrix `{name}` has no column"))
         } else {
@@ -300,20 +303,21 @@ impl Data {
         };
         match wrong {
             Some(message) => {
-                Err(vec![Diagnostic::error("E0715", message).help("give one name for each column")])
+                Err(Diagnostic::error("E0715", message).help("give one name for each column").into())
             }
             None => self.with(name, Column::Matrix { values, width, names }),
         }
     }
 
-    fn with(mut self, name: &str, column: Column) -> Result<Self, Diagnostics> {
+    fn with(mut self, name: &str, column: Column) -> Result<Self, Error> {
         if self.insert(name, column) {
             Ok(self)
         } else {
             Err(vec![
                 Diagnostic::error("E0715", format!("column `{name}` is given twice"))
                     .help(format!("give `{name}` once")),
-            ])
+            ]
+            .into())
         }
     }
 }
@@ -337,12 +341,12 @@ mod tests {
     #[test]
     fn what_cannot_be_is_an_error() {
         let taken = sample().vector("t", &[1.0]).unwrap_err();
-        assert_eq!(taken[0].message, "column `t` is given twice");
+        assert_eq!(taken.diagnostics()[0].message, "column `t` is given twice");
         let odd = Data::new().rows("x", &[vec![1.0], vec![1.0, 2.0]]).unwrap_err();
-        assert_eq!(odd[0].message, "row 2 of `x` has 2 numbers, expected 1 as in row 1");
+        assert_eq!(odd.diagnostics()[0].message, "row 2 of `x` has 2 numbers, expected 1 as in row 1");
         assert!(Data::new().matrix("x", &DMatrix::zeros(3, 0)).is_err());
         let names = Data::new().matrix_with_names("x", &DMatrix::zeros(1, 2), &["a"]).unwrap_err();
-        assert_eq!(names[0].message, "1 names for the 2 columns of `x`");
+        assert_eq!(names.diagnostics()[0].message, "1 names for the 2 columns of `x`");
         assert!(sample().select_rows(&[3]).is_err());
     }
 
@@ -365,10 +369,10 @@ mod tests {
         assert_eq!((both.origin(), both.line(0)), ("a.csv, b.csv", None));
         let c = Data::new().vector("b", &[1.0]).unwrap().named("c.csv").with_lines(vec![2]);
         assert_eq!(
-            a.clone().join(c).unwrap_err()[0].message,
+            a.clone().join(c).unwrap_err().diagnostics()[0].message,
             "c.csv has 1 rows, a.csv has 2; expected as many"
         );
-        assert_eq!(b.clone().join(b).unwrap_err()[0].message, "column `b` is in b.csv and in b.csv");
+        assert_eq!(b.clone().join(b).unwrap_err().diagnostics()[0].message, "column `b` is in b.csv and in b.csv");
         let constants = Data::new().vector("centres", &[0.0, 1.0, 2.0]).unwrap();
         assert!(a.join(constants).is_ok());
     }

@@ -1,4 +1,38 @@
-//! sbl
+//! sbl: a small declarative language for sparse Bayesian models, its compiler and its runtime.
+//!
+//! A program states a directed acyclic graph of named quantities; the compiler checks it, chooses an
+//! inference plan and says why; one runtime executes the plan.
+//!
+//! ```
+//! let source = "
+//!     data x: real[N]
+//!     data t: real[N]
+//!     mu  ~ Flat()                            # unpenalised intercept
+//!     w   ~ Normal(0, precision = alpha)      # one weight …
+//!     alpha ~ Gamma(0, 0)                     # … with its own precision
+//!     tau ~ Gamma(0, 0)                       # noise precision
+//!     t   ~ Normal(mu + x .* w, precision = tau)
+//! ";
+//! let model = sbl::Model::compile(source)?;
+//!
+//! let x: Vec<f64> = (0..20).map(|i| f64::from(i) / 10.0).collect();
+//! let t: Vec<f64> = x.iter().enumerate().map(|(i, x)| 1.0 + 2.0 * x + 0.1 * (i as f64 * 37.0).sin()).collect();
+//! let data = sbl::Data::new().vector("x", &x)?.vector("t", &t)?;
+//!
+//! let fit = model.fit(&data, &sbl::Options::default())?;
+//! assert!(fit.converged());
+//!
+//! let p = fit.predict(&sbl::Data::new().vector("x", &[0.5])?)?;
+//! assert!((p.mean()[0] - 2.0).abs() < 0.1);
+//! assert!(p.sd()[0] > p.sd_mean()[0]);
+//! # Ok::<(), sbl::Error>(())
+//! ```
+//!
+//! The pipeline, in the order of the modules: [`source`] text → [`syntax`] tree → [`check`]ed typed
+//! model → [`graph`] → [`plan`] → [`runtime`], over [`design`] (deterministic expressions as
+//! numbers), [`dist`] (families) and [`math`]. [`session`] puts them together; errors everywhere are
+//! [`diag`]nostics.
+
 pub mod check;
 pub mod data;
 pub mod design;
@@ -13,6 +47,12 @@ pub mod session;
 pub mod source;
 pub mod syntax;
 
+pub use check::{Loader, NoFiles};
 pub use data::Data;
 pub use error::Error;
+pub use session::compile::{Compiler, Model};
+pub use session::fit::Fit;
 pub use session::options::{Options, Progress};
+pub use session::predict::{NodePrediction, Prediction};
+pub use session::sample::Draws;
+pub use session::score::Scores;

@@ -208,7 +208,7 @@ pub struct Fit {
     #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
     /// Threads to use; the same number gives the same bits
-    #[arg(long, value_name = "T", default_value = "1", allow_negative_numbers = true, value_parser = parse_threads)]
+    #[arg(long, value_name = "T", default_value = "1", allow_negative_numbers = true, value_parser = parse_count)]
     pub threads: usize,
     /// Stop after this many seconds with what there is
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds)]
@@ -275,7 +275,7 @@ pub struct Sample {
     #[command(flatten)]
     pub data: OptionalData,
     /// Number of draws
-    #[arg(short = 'n', long = "draws", value_name = "N", default_value_t = 1)]
+    #[arg(short = 'n', long = "draws", value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = parse_count)]
     pub draws: usize,
     /// Seed of the draws
     #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
@@ -488,7 +488,7 @@ fn parse_bytes(text: &str) -> Result<u64, String> {
     Ok((number * scale) as u64)
 }
 
-fn parse_threads(text: &str) -> Result<usize, String> {
+fn parse_count(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if n >= 1 => Ok(n),
         _ => Err("expected a whole number from 1".to_owned()),

@@ -8,7 +8,7 @@ use super::args::{Check, TextOrJson};
 use super::failure::{Exit, Failure};
 use super::layout::plural;
 use super::screen::Screen;
-use super::{compile, load, report};
+use super::{binding, compile, load, report};
 use crate::io as files;
 
 /// Checks every file, and prints all that was found, not only the first.
@@ -46,23 +46,26 @@ pub fn run(args: &Check, screen: &Screen) -> Result<Exit, Failure> {
                 found.add(screen, obstacles.diagnostics(), obstacles.sources());
             }
             if let Some(data) = &data {
-                match model.bind(data) {
+                match binding::bind(model, data) {
                     Ok(bound) => {
-                        found.add(screen, bound.warnings(), model.sources());
-                        if !found.json {
-                            remarks(screen, model, &bound.remarks());
-                        }
+                        found.add(screen, &bound.warnings, model.sources());
+                        found.remark(screen, model, &binding::remarks(model, &bound.value));
                     }
-                    Err(error) => found.add(screen, error.diagnostics(), error.sources()),
+                    Err(failure) => found.add(screen, &failure.diagnostics, &failure.sources),
                 }
             }
-            if data.is_none() && !found.json {
-                remarks(screen, model, &constraints(model));
+            if data.is_none() {
+                found.remark(screen, model, &binding::constraints(model));
             }
         }
         if !found.json && found.errors == 0 {
             let names: Vec<&str> = models.iter().map(Model::name).collect();
-            screen.note(&format!("{}: {} ok ({})", load::shown(file), plural(names.len(), "model"), names.join(", ")));
+            screen.note(&format!(
+                "{}: {} ok ({})",
+                load::shown(file),
+                plural(names.len(), "model"),
+                names.join(", ")
+            ));
         }
     }
     if found.json {
@@ -87,16 +90,10 @@ impl Found {
             self.array.extend(list);
         }
     }
-}
 
-fn remarks(screen: &Screen, model: &Model, lines: &[String]) {
-    for line in lines {
-        screen.note(&format!("{}: {line}", model.name()));
+    fn remark(&self, screen: &Screen, model: &Model, lines: &[String]) {
+        for line in lines.iter().filter(|_| !self.json) {
+            screen.note(&format!("{}: {line}", model.name()));
+        }
     }
-}
-
-/// What only data can decide.
-fn constraints(model: &Model) -> Vec<String> {
-    let typed = model.typed();
-    typed.constraints.iter().map(|c| format!("needs {} = {}", c.left, c.right)).collect()
 }

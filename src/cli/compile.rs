@@ -1,6 +1,6 @@
 //! Programs compiled as the options say, with imports read from the disk.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use sbl::check::Loader;
 use sbl::{Compiler, Model};
@@ -20,8 +20,12 @@ pub fn model(program: &Program, screen: &Screen) -> Result<Model, Failure> {
 
 /// The same without printing warnings.
 pub fn quietly(file: &Path, settings: &Settings) -> Result<Model, Failure> {
-    let text = load::program(file)?;
-    Ok(compiler(file, settings).compile(&text)?)
+    text(&load::program(file)?, file, settings)
+}
+
+/// The same for a text that is read already.
+pub fn text(text: &str, file: &Path, settings: &Settings) -> Result<Model, Failure> {
+    Ok(compiler(file, settings).compile(text)?)
 }
 
 /// Every model of a program; with `--model` only that one.
@@ -35,7 +39,7 @@ pub fn all(file: &Path, settings: &Settings) -> Result<Vec<Model>, Failure> {
 }
 
 fn compiler(file: &Path, settings: &Settings) -> Compiler {
-    let mut compiler = Compiler::new().file(&load::shown(file)).loader(Disk);
+    let mut compiler = Compiler::new().file(&tidy(Path::new(&load::shown(file)))).loader(Disk);
     if let Some(name) = &settings.model {
         compiler = compiler.model(name);
     }
@@ -57,9 +61,28 @@ impl Loader for Disk {
             Some(directory) => directory.join(path),
             None => Path::new(path).to_owned(),
         };
+        // One file has one name, whichever way leads to it.
+        let name = tidy(&file);
         let text = load::program(&file).map_err(|f| {
-            f.diagnostics.first().map_or_else(|| format!("cannot read {}", file.display()), |d| d.message.clone())
+            f.diagnostics
+                .first()
+                .map_or_else(|| format!("cannot read {}", file.display()), |d| d.message.clone())
         })?;
-        Ok((file.display().to_string(), text))
+        Ok((name, text))
     }
+}
+
+/// A path without `.` and without `x/..`.
+fn tidy(path: &Path) -> String {
+    let mut parts: Vec<Component<'_>> = Vec::new();
+    for part in path.components() {
+        match (part, parts.last()) {
+            (Component::CurDir, _) => {}
+            (Component::ParentDir, Some(Component::Normal(_))) => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    parts.iter().collect::<PathBuf>().display().to_string()
 }

@@ -1,9 +1,10 @@
 //! `sbl doc`: families, library functions and priors, plans.
 
+use sbl::check::natives::{NATIVES, NativeFn};
 use sbl::check::{LibraryItem, library};
 use sbl::diag::Diagnostic;
 use sbl::diag::suggest::closest;
-use sbl::dist::{Arg, ArgShape, Elem, FAMILIES, Family, Need, Support};
+use sbl::dist::{Arg, ArgShape, FAMILIES, Family, Need, Support};
 use sbl::plan::{METHODS, Method};
 
 use super::args::Doc;
@@ -39,11 +40,14 @@ fn contents(library: &[LibraryItem], screen: &Screen) -> String {
             }
         }
     }
+    let natives = NATIVES.iter().map(|f| (f.name.to_owned(), f.summary.to_owned())).collect();
+    sections.push(("Native functions".to_owned(), natives));
     let methods = METHODS.iter().map(|m| (m.name.to_owned(), m.summary.to_owned())).collect();
     sections.push(("Plans".to_owned(), methods));
     let mut text = String::new();
     for (title, list) in sections.iter().filter(|(_, list)| !list.is_empty()) {
-        let rows: Vec<Vec<String>> = list.iter().map(|(name, line)| vec![name.clone(), line.clone()]).collect();
+        let rows: Vec<Vec<String>> =
+            list.iter().map(|(name, line)| vec![name.clone(), line.clone()]).collect();
         let lines = table(None, &[Align::Left, Align::Left], &rows);
         text.push_str(&format!("{}\n{}\n\n", screen.strong(title), lines.join("\n")));
     }
@@ -55,10 +59,13 @@ fn page(name: &str, library: &[LibraryItem], screen: &Screen) -> Result<String, 
     let bare = name.rsplit('.').next().unwrap_or(name);
     let mut parts: Vec<String> = Vec::new();
     parts.extend(FAMILIES.iter().filter(|f| f.name.eq_ignore_ascii_case(bare)).map(|f| family(f, screen)));
-    let items: Vec<&LibraryItem> =
-        library.iter().filter(|i| i.name == bare && (bare == name || format!("{}.{bare}", i.module) == name)).collect();
+    let items: Vec<&LibraryItem> = library
+        .iter()
+        .filter(|i| i.name == bare && (bare == name || format!("{}.{bare}", i.module) == name))
+        .collect();
     parts.extend(items.iter().map(|i| item(i, screen)));
     parts.extend(METHODS.iter().filter(|m| m.name == bare).map(|m| method(m, screen)));
+    parts.extend(NATIVES.iter().filter(|f| f.name == bare).map(|f| native(f, screen)));
     let module: Vec<&LibraryItem> =
         library.iter().filter(|i| i.module == name || i.module == format!("std.{name}")).collect();
     parts.extend(module.iter().map(|i| item(i, screen)));
@@ -67,6 +74,7 @@ fn page(name: &str, library: &[LibraryItem], screen: &Screen) -> Result<String, 
     }
     let unknown = Diagnostic::error("E0781", format!("there is no documentation of {name:?}"));
     let known = FAMILIES.iter().map(|f| f.name).chain(METHODS.iter().map(|m| m.name));
+    let known = known.chain(NATIVES.iter().map(|f| f.name));
     let known = known.chain(library.iter().map(|i| i.name.as_str()));
     Err(Failure::from(match closest(bare, known) {
         Some(near) => unknown.help(format!("did you mean {near}? `sbl doc` lists all names")),
@@ -106,16 +114,12 @@ fn argument_row(arg: &Arg) -> Vec<String> {
         ArgShape::Cutpoints => "one fewer than there are levels",
     };
     let name = if arg.positional { arg.name.to_owned() } else { format!("{} =", arg.name) };
-    vec![name, elem(arg.elem).to_owned(), need, shape.to_owned()]
-}
-
-fn elem(elem: Elem) -> String {
-    elem.to_string()
+    vec![name, arg.elem.name().to_owned(), need, shape.to_owned()]
 }
 
 fn support(support: Support) -> String {
     match support {
-        Support::Elem(e) => elem(e),
+        Support::Elem(e) => e.name().to_owned(),
         Support::Binary => "bool, or a category of two levels".to_owned(),
         Support::Levels => "category".to_owned(),
         Support::Ordered => "ordered".to_owned(),
@@ -127,6 +131,15 @@ fn item(item: &LibraryItem, screen: &Screen) -> String {
     lines.extend(item.doc.trim_end().lines().map(|l| format!("    {l}").trim_end().to_owned()));
     lines.extend([String::new(), screen.faint(&format!("use {}.{}", item.module, item.name))]);
     lines.join("\n")
+}
+
+fn native(native: &NativeFn, screen: &Screen) -> String {
+    let required = native.params.len() - native.optional.min(native.params.len());
+    let mut call = native.params.iter().take(required).copied().collect::<Vec<_>>().join(", ");
+    for optional in native.params.iter().skip(required) {
+        call.push_str(&format!("[, {optional}]"));
+    }
+    format!("{}({call})\n\n    {}", screen.strong(native.name), native.summary)
 }
 
 fn method(method: &Method, screen: &Screen) -> String {

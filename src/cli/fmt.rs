@@ -1,6 +1,7 @@
 //! `sbl fmt`: the one canonical layout.
 
 use sbl::source::SourceMap;
+use sbl::syntax::print::format_file;
 
 use super::args::Fmt;
 use super::failure::{Exit, Failure};
@@ -14,10 +15,12 @@ pub fn run(args: &Fmt, screen: &Screen) -> Result<Exit, Failure> {
     for path in &args.files {
         let shown = load::shown(path);
         let outcome = load::program(path).and_then(|text| {
-            let formatted = sbl::syntax::format(&text).map_err(|diagnostics| {
-                let mut sources = SourceMap::new();
-                sources.add(&shown, &text);
-                Failure { exit: Exit::Wrong, diagnostics, sources }
+            let mut sources = SourceMap::new();
+            let id = sources.add(&shown, &text);
+            let formatted = format_file(id, &text).map_err(|diagnostics| Failure {
+                exit: Exit::Wrong,
+                diagnostics,
+                sources,
             })?;
             Ok((text, formatted))
         });

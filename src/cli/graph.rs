@@ -27,7 +27,7 @@ pub fn run(args: &Graph, screen: &Screen) -> Result<Exit, Failure> {
 
 fn blanket(dag: &Dag, node: &str, format: GraphFormat) -> Result<String, Failure> {
     let blanket = markov_blanket(dag, dag.find(node)?);
-    let names = |ids: &[sbl::graph::NodeId]| -> Vec<String> {
+    let names = |ids: &[sbl::check::typed::NodeId]| -> Vec<String> {
         ids.iter().map(|id| dag.node(*id).name.clone()).collect()
     };
     let all = names(&blanket.all());

@@ -16,6 +16,22 @@ pub fn number(x: f64, digits: usize) -> String {
     format!("{x:.decimals$}")
 }
 
+/// Numbers of one column with equally many decimals, so that every one has at least `digits`
+/// significant digits; each by itself where that would take too many.
+pub fn column(values: &[f64], digits: usize) -> Vec<String> {
+    let sizes = || values.iter().map(|x| x.abs()).filter(|x| x.is_finite() && *x > 0.0);
+    let (small, large) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
+    let decimals = digits as i32 - 1 - small.log10().floor() as i32;
+    if large >= 1e7 || !(0..=9).contains(&decimals) || large / small > 1e6 {
+        return values.iter().map(|x| number(*x, digits + 1)).collect();
+    }
+    let decimals = decimals as usize;
+    values
+        .iter()
+        .map(|x| if x.is_finite() { format!("{x:.decimals$}") } else { number(*x, digits) })
+        .collect()
+}
+
 /// `1 row`, `2 rows`
 pub fn plural(n: usize, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
@@ -70,6 +86,15 @@ mod tests {
         ] {
             assert_eq!(number(x, 4), shown);
         }
+    }
+
+    #[test]
+    fn columns_share_their_decimals() {
+        assert_eq!(column(&[25.6, -9.743, 0.0], 2), ["25.6", "-9.7", "0.0"]);
+        assert_eq!(column(&[0.001, 123.0], 2), ["0.0010", "123.0000"]);
+        assert_eq!(column(&[1e-12, 1.0], 2), ["1.00e-12", "1.00"]);
+        assert_eq!(column(&[123456.0, f64::NAN], 2), ["123456", "–"]);
+        assert_eq!(column(&[], 2), Vec::<String>::new());
     }
 
     #[test]

@@ -2,16 +2,29 @@
 //! its outcome into messages and an exit status.
 
 mod args;
+mod binding;
+mod check;
+mod compile;
 mod completions;
+mod doc;
+mod emit;
 mod explain;
 mod failure;
+mod fit;
+mod fmt;
+mod graph;
 mod interrupt;
 mod layout;
 mod load;
 mod new;
+mod plan;
+mod predict;
 mod progress;
 mod report;
+mod sample;
+mod score;
 mod screen;
+mod show;
 mod starter;
 mod summary;
 
@@ -44,9 +57,19 @@ pub fn run() -> ExitCode {
 fn dispatch(command: &Command, screen: &Screen) -> Result<Exit, Failure> {
     match command {
         Command::New(args) => new::run(args, screen),
+        Command::Check(args) => check::run(args, screen),
+        Command::Fmt(args) => fmt::run(args, screen),
+        Command::Graph(args) => graph::run(args, screen),
+        Command::Plan(args) => plan::run(args, screen),
+        Command::Emit(args) => emit::run(args, screen),
+        Command::Fit(args) => fit::run(args, screen),
+        Command::Predict(args) => predict::run(args, screen),
+        Command::Score(args) => score::run(args, screen),
+        Command::Show(args) => show::run(args, screen),
+        Command::Sample(args) => sample::run(args, screen),
         Command::Explain(args) => explain::run(args, screen),
+        Command::Doc(args) => doc::run(args, screen),
         Command::Completions(args) => completions::run(args, screen),
-        _ => Ok(Exit::Wrong),
     }
 }
 

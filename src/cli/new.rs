@@ -32,7 +32,7 @@ pub fn run(args: &New, screen: &Screen) -> Result<Exit, Failure> {
         return Err(Failure::unwritable(found.help("choose another name, or remove the file first")));
     }
     load::write_or_print(path, text.as_bytes(), screen)?;
-    screen.note(&format!("wrote {}; next: sbl fit {} --data …", load::shown(path), load::shown(path)));
+    screen.note(&format!("wrote {}", load::shown(path)));
     Ok(Exit::Done)
 }
 

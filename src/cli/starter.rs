@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use sbl::data::{Column, Data};
 use sbl::diag::Diagnostic;
+use sbl::syntax::token::KEYWORDS;
 
 use super::layout::plural;
 use crate::io;
@@ -15,13 +16,14 @@ use crate::io;
 /// # Errors
 /// The target has no value at all, or is no column of single values.
 pub fn starter(data: &Data, target: &str, files: &[PathBuf]) -> Result<String, Diagnostic> {
-    let rows = io::rows(data);
+    let rows = data.row_count();
     let what = Target::of(data, target)?;
     let mut names = Names::default();
     let t = names.variable(target, "t");
     let inputs = Inputs::of(data, target, rows, &mut names);
     let model = model_name(files);
-    Ok(write_model(&Page { data, target, rows, what, t, inputs, model, files }))
+    let text = write_model(&Page { data, target, rows, what, t, inputs, model, files });
+    Ok(sbl::syntax::print::format(&text).unwrap_or(text))
 }
 
 struct Page<'a> {
@@ -380,19 +382,8 @@ impl Names {
 
 /// Whether a column name can be a name of the starter model: an identifier that means nothing else.
 fn is_variable(name: &str) -> bool {
-    /// Reserved words, and names that the starter model or its language use already.
-    const USED: [&str; 51] = [
-        "data",
-        "from",
-        "in",
-        "model",
-        "plate",
-        "infer",
-        "let",
-        "param",
-        "prior",
-        "fn",
-        "use",
+    /// Words of the language that are not reserved, and names that the starter model uses.
+    const USED: [&str; 24] = [
         "column",
         "columns",
         "except",
@@ -408,37 +399,23 @@ fn is_variable(name: &str) -> bool {
         "ordered",
         "increasing",
         "simplex",
-        "exp",
-        "log",
-        "sqrt",
-        "abs",
-        "min",
-        "max",
-        "pow",
-        "sum",
-        "mean",
-        "sd",
-        "dot",
-        "sqdist",
-        "absdist",
-        "cols",
-        "rows",
-        "levels",
-        "train",
-        "standardize",
-        "onehot",
+        "std",
         "ard",
+        "rbf",
         "mu",
         "w",
         "tau",
         "phi",
-        "std",
+        "n",
+        "cut",
     ];
     // Single capitals, perhaps with a number, are dimensions.
     let dimension = name.chars().next().is_some_and(char::is_uppercase)
         && name.chars().skip(1).all(|c| c.is_ascii_digit() || c == '_');
     let family = sbl::dist::FAMILIES.iter().any(|f| f.name == name);
-    is_identifier(name) && !USED.contains(&name) && !dimension && !family && name != "n" && name != "cut"
+    let native = sbl::check::natives::NATIVES.iter().any(|f| f.name == name);
+    let used = KEYWORDS.contains(&name) || USED.contains(&name) || dimension || family || native;
+    is_identifier(name) && !used
 }
 
 fn is_identifier(name: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use sbl::session::result::{FitResult, NodeResult, Role};
 
-use super::layout::{Align, number, plural, table};
+use super::layout::{Align, column, number, plural, table};
 use super::screen::Screen;
 
 /// Rows of a table of weights unless `-v` asks for all.
@@ -16,17 +16,20 @@ pub fn summary(fit: &FitResult, screen: &Screen) -> String {
         .iter()
         .filter_map(|(name, value)| Some((name.as_str(), serde_json::from_value(value.clone()).ok()?)))
         .collect();
-    for (name, node) in &nodes {
+    let (single, many): (Vec<_>, Vec<_>) = nodes.iter().partition(|(_, node)| node.shape.is_empty());
+    for (name, node) in single.into_iter().chain(nodes.iter().filter(|(_, n)| n.role == Role::Observed)) {
         match node.role {
             Role::Observed => lines.extend(observed(name, node)),
-            Role::Hyper if node.shape.is_empty() => lines.extend(precision(name, node)),
-            // The precisions of pruned weights say the same as the weights.
-            Role::Hyper if screen.verbose == 0 && is_beside_weights(name, &nodes) => {}
-            _ if node.shape.is_empty() => lines.extend(scalar(name, node, screen)),
-            _ => {
-                lines.push(String::new());
-                lines.extend(array(name, node, screen));
-            }
+            Role::Hyper => lines.extend(precision(name, node)),
+            _ => lines.extend(scalar(name, node, screen)),
+        }
+    }
+    for (name, node) in many {
+        // The precisions of weights say the same as the weights.
+        let beside = node.role == Role::Hyper && screen.verbose == 0 && is_beside_weights(name, &nodes);
+        if node.role != Role::Observed && !beside {
+            lines.push(String::new());
+            lines.extend(array(name, node, screen));
         }
     }
     lines.push(String::new());
@@ -87,8 +90,23 @@ fn foot(fit: &FitResult, screen: &Screen) -> Vec<String> {
             lines.push(plural(report.restarts, "restart"));
         }
         lines.push(format!("{} s", number(fit.seconds, 3)));
+        lines.push(format!(
+            "{} by iteration: {}",
+            fit.objective.name.replace('_', " "),
+            trace(&fit.objective.trace)
+        ));
     }
     lines
+}
+
+/// At most eight values, the first and the last among them.
+fn trace(values: &[f64]) -> String {
+    let last = values.len().saturating_sub(1);
+    let mut picked: Vec<usize> = (0..8).map(|i| i * last / 7).filter(|i| *i < values.len()).collect();
+    picked.dedup();
+    let texts: Vec<String> =
+        picked.iter().map(|&i| format!("{} ({})", number(values[i], 6), i + 1)).collect();
+    texts.join(", ")
 }
 
 /// Why a fit stopped, in words.
@@ -152,14 +170,23 @@ fn array(name: &str, node: &NodeResult, screen: &Screen) -> Vec<String> {
     let relevant = node.relevant.as_ref().map(|r| format!(", {} relevant", r.len())).unwrap_or_default();
     let mut lines = vec![format!("{}: {kept}{relevant}", screen.strong(name))];
     let shown = if screen.verbose > 0 { order.len() } else { SHOWN };
-    let rows: Vec<Vec<String>> = order
+    let picked: Vec<usize> = order.iter().take(shown).copied().collect();
+    let of = |all: &[f64]| -> Vec<f64> {
+        picked.iter().map(|&k| all.get(k).copied().unwrap_or(f64::NAN)).collect()
+    };
+    let (means, deviations) = (of(values), of(sds.unwrap_or_default()));
+    // Means are known no better than their deviations say.
+    let digits = if sds.is_some() { &deviations } else { &means };
+    let texts = column(&[digits.as_slice(), &means].concat(), if sds.is_some() { 2 } else { 4 });
+    let (sd_texts, mean_texts) = texts.split_at(digits.len());
+    let rows: Vec<Vec<String>> = picked
         .iter()
-        .take(shown)
-        .map(|&k| {
-            let mut row = vec![label(name, node, k), number(values[k], 4)];
-            if let Some(sd) = sds.and_then(|s| s.get(k)) {
-                row.push(format!("± {}", number(*sd, 3)));
-                row.push(number(values[k].abs() / sd, 3));
+        .enumerate()
+        .map(|(i, &k)| {
+            let mut row = vec![label(name, node, k), mean_texts[i].clone()];
+            if sds.is_some() {
+                row.push(format!("± {}", sd_texts[i]));
+                row.push(number(means[i].abs() / deviations[i], 3));
             }
             row
         })

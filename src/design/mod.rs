@@ -11,6 +11,7 @@ pub mod coef;
 pub mod error;
 pub mod eval;
 pub mod frozen;
+mod interpret;
 pub mod labels;
 pub mod log_linear;
 pub mod natives;
@@ -24,6 +25,7 @@ pub use error::{Bytes, EvalError, Why};
 pub use eval::{Evaluator, Inputs};
 pub use frozen::{Frozen, Notice};
 
+pub use labels::Labels;
 pub use log_linear::{LogEntry, LogLinear, log_linear};
 pub use value::{Label, Rank, Value};
 pub use want::{Axis, Want};

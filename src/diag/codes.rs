@@ -97,7 +97,6 @@ codes! {
     "E0602" "no such option"
     "E0603" "an option has a wrong value"
     "E0604" "an option of another method"
-    "E0605" "an option given twice"
     "E0606" "a method that this version does not have"
     "E0607" "no plan serves the model"
     "E0608" "nothing is observed"
@@ -111,6 +110,26 @@ codes! {
     "E0616" "a hyperprior without a maximum"
 
     // E07 data (raised in session/bind and, for files, in the binary's io/)
+    "E0701" "the data have no rows"
+    "E0702" "a column is not there"
+    "E0703" "text where a number is expected"
+    "E0704" "a value outside its type"
+    "E0705" "an input is missing"
+    "E0706" "an infinite value"
+    "E0707" "the sizes of the data clash"
+    "E0708" "a constraint does not hold"
+    "E0709" "ordered words without an order"
+    "E0710" "an unknown level"
+    "E0711" "too many levels"
+    "E0712" "nothing but missing values"
+    "E0713" "a column of another kind"
+    "E0714" "an index outside its range"
+    "E0715" "the data given by the host do not fit together"
+    "E0716" "two declarations take all other columns"
+    "E0717" "an expression is not finite on these data"
+    "E0718" "too large for the memory allowed"
+    "E0719" "a scale that is not above 0"
+    "E0720" "an expression cannot be evaluated"
 
     // E0750–E0799 files (raised in the binary's io/)
     "E0750" "a file cannot be read"
@@ -124,12 +143,13 @@ codes! {
     "E0758" "a number is too large"
     "E0759" "a JSON file is malformed"
     "E0760" "a JSON file is no table"
-    "E0761" "a column is in two files"
     "E0762" "a file needs more memory than allowed"
     "E0763" "a file format is not read"
     "E0764" "a compressed file is damaged"
     "E0765" "a column that an option names is not there"
     "E0766" "a column cannot be a target"
+    "E0767" "a kept column does not fit the predictions"
+    "E0768" "an option for programs with a fit"
     "E0770" "an output cannot be written"
     "E0780" "there is no such diagnostic"
     "E0781" "there is no such documentation"
@@ -146,6 +166,12 @@ codes! {
     "W0301" "dot product of data"
 
     // W07 warnings about data
+    "W0701" "all other columns are taken"
+    "W0702" "a constant column is standardised to 0"
+    "W0703" "missing targets"
+    "W0704" "a level that was not there at training"
+    "W0705" "a level without rows"
+    "W0706" "very few rows"
 
     // W0750–W0799 warnings about files
     "W0750" "blank lines after the last row"

@@ -165,6 +165,14 @@ struct Excerpt {
     marks: Vec<Placed>,
 }
 
+/// A label by line and character of both its ends; the end is never at the start of a line.
+struct Ends<'a> {
+    label: &'a Label,
+    primary: bool,
+    from: (usize, usize),
+    to: (usize, usize),
+}
+
 /// A shown line: its text, and for every character of the line the byte at which it is shown.
 struct Shown {
     text: String,
@@ -181,8 +189,7 @@ impl Excerpt {
             (line, text[lines[line].start..inside].chars().count())
         };
 
-        // line and character of both ends, the end never at the start of a line
-        let mut ends: Vec<(&Label, bool, (usize, usize), (usize, usize))> = Vec::new();
+        let mut ends = Vec::new();
         for (i, label) in labels.iter().enumerate().filter(|(_, l)| l.span.file == file) {
             let (start, end) = clamp(text, label.span.start as usize, label.span.end as usize);
             let from = position(start);
@@ -195,20 +202,20 @@ impl Excerpt {
                 // nothing is still shown as one column
                 to = (from.0, from.1 + 1);
             }
-            ends.push((label, i == 0, from, to));
+            ends.push(Ends { label, primary: i == 0, from, to });
         }
-        let place = ends.first().map_or(String::new(), |(label, ..)| {
-            let (line, column) = sources.line_column(file, label.span.start);
+        let place = ends.first().map_or(String::new(), |e| {
+            let (line, column) = sources.line_column(file, e.label.span.start);
             format!("{}:{line}:{column}", visible(sources.name(file)))
         });
-        ends.sort_by_key(|(_, primary, from, _)| (*from, !primary));
+        ends.sort_by_key(|e| (e.from, !e.primary));
 
         // the columns of interest of every line with a label
         let mut columns: BTreeMap<usize, Range<usize>> = BTreeMap::new();
-        for (_, _, from, to) in &ends {
-            for (line, column) in [from, to] {
-                let seen = columns.entry(*line).or_insert(*column..*column);
-                *seen = seen.start.min(*column)..seen.end.max(*column);
+        for end in &ends {
+            for (line, column) in [end.from, end.to] {
+                let seen = columns.entry(line).or_insert(column..column);
+                *seen = seen.start.min(column)..seen.end.max(column);
             }
         }
         let mut shown: BTreeMap<usize, (usize, Shown)> = BTreeMap::new();
@@ -227,7 +234,7 @@ impl Excerpt {
             shown.get(&line).map_or(0, |(at, s)| at + s.at.get(column).copied().unwrap_or(s.text.len()))
         };
         let mut marks = Vec::new();
-        for (label, primary, from, to) in ends {
+        for Ends { label, primary, from, to } in ends {
             let start = byte(from);
             let (_, end) = clamp(&all, 0, byte(to).max(start + 1));
             let before = all[..start].chars().count();

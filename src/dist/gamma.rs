@@ -2,7 +2,8 @@
 
 use std::f64::consts::PI;
 
-use super::{Arg, Elem, Family, PrecisionPrior, Support, one_of, special};
+use super::{Arg, Elem, Family, PrecisionPrior, Support, draw, one_of};
+use crate::math::special;
 
 /// Gamma(y | shape, rate).
 pub static GAMMA: Family = Family {
@@ -29,7 +30,7 @@ fn sample(args: &[f64], uniform: &mut dyn FnMut() -> f64) -> Option<f64> {
     if shape == 0.0 || rate == 0.0 {
         return None;
     }
-    let draw = (special::ln_gamma_draw(shape, uniform)? - rate.ln()).exp();
+    let draw = (draw::ln_gamma_draw(shape, uniform)? - rate.ln()).exp();
     // a tiny shape draws values that no double holds
     Some(draw.clamp(f64::MIN_POSITIVE, f64::MAX))
 }

@@ -1,7 +1,7 @@
 //! The standard normal cut to an interval: its probability and its first three moments, with stable
 //! tails (`docs/mathematics.md` §4.2).
 
-use super::special::{ln_phi, log_1m_exp, log_ndtr, mills};
+use crate::math::special::{ln_phi, log_1m_exp, ln_normal_cdf, mills, mills_excess};
 
 /// A standard normal z truncated to lo < z < hi.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -56,9 +56,9 @@ fn left(a: f64, b: f64, w: f64) -> Interval {
 
 fn half_line(b: f64) -> Interval {
     // u = r, R = u, h = r(r + b), k as for the probit
-    let (r, rest) = mills(b);
+    let (r, rest) = (mills(b), mills_excess(b));
     let h = r * rest;
-    Interval { log_prob: log_ndtr(b), mean: -r, curvature: h, third: r * (1.0 - h) - h * rest }
+    Interval { log_prob: ln_normal_cdf(b), mean: -r, curvature: h, third: r * (1.0 - h) - h * rest }
 }
 
 /// 20-point Gauss-Legendre of exp(−d(d + 2b)/2), d = z − b in (−w, 0).
@@ -91,8 +91,8 @@ fn narrow(b: f64, w: f64) -> Interval {
 fn far_tail(a: f64, b: f64) -> Interval {
     // e = φ(a)/φ(b), x = Φ(a)/Φ(b), u = φ(b)/P, v = φ(a)/P
     let e = (-0.5 * (a - b) * (a + b)).exp();
-    let (ra, _) = mills(a);
-    let (rb, rest) = mills(b);
+    let ra = mills(a);
+    let (rb, rest) = (mills(b), mills_excess(b));
     let x = e * rb / ra;
     let u = rb / (1.0 - x);
     let v = e * u;
@@ -103,10 +103,10 @@ fn far_tail(a: f64, b: f64) -> Interval {
 
 fn ordinary(a: f64, b: f64) -> Interval {
     let log_prob = if a < -1.0 && b > 1.0 {
-        (-(log_ndtr(a).exp() + log_ndtr(-b).exp())).ln_1p()
+        (-(ln_normal_cdf(a).exp() + ln_normal_cdf(-b).exp())).ln_1p()
     } else {
-        let top = log_ndtr(b);
-        top + log_1m_exp(log_ndtr(a) - top)
+        let top = ln_normal_cdf(b);
+        top + log_1m_exp(ln_normal_cdf(a) - top)
     };
     let u = (ln_phi(b) - log_prob).exp();
     let v = (ln_phi(a) - log_prob).exp();
@@ -130,11 +130,11 @@ fn weighted(p: f64, x: f64) -> f64 {
 
 /// Positive nodes and their weights on (−1, 1).
 const LEGENDRE: [(f64, f64); 10] = [
-    (0.076_526_521_133_497_34, 0.152_753_387_130_725_85),
+    (0.076_526_521_133_497_33, 0.152_753_387_130_725_85),
     (0.227_785_851_141_645_08, 0.149_172_986_472_603_75),
     (0.373_706_088_715_419_56, 0.142_096_109_318_382_05),
     (0.510_867_001_950_827_1, 0.131_688_638_449_176_63),
-    (0.636_053_680_726_515_03, 0.118_194_531_961_518_42),
+    (0.636_053_680_726_515, 0.118_194_531_961_518_42),
     (0.746_331_906_460_150_8, 0.101_930_119_817_240_44),
     (0.839_116_971_822_218_8, 0.083_276_741_576_704_75),
     (0.912_234_428_251_326, 0.062_672_048_334_109_06),

@@ -6,6 +6,7 @@
 pub mod alias;
 pub mod bernoulli;
 pub mod categorical;
+mod draw;
 pub mod elem;
 pub mod flat;
 pub mod gamma;
@@ -14,7 +15,6 @@ pub mod normal;
 pub mod ordinal;
 pub mod page;
 pub mod poisson;
-mod special;
 pub mod student_t;
 
 use std::fmt;

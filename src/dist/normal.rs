@@ -1,6 +1,7 @@
 //! The normal distribution.
 
-use super::{Arg, Elem, Family, Gaussian, Support, one_of, special};
+use super::{Arg, Elem, Family, Gaussian, Support, one_of};
+use crate::math::special;
 
 /// N(y | mean, 1/precision).
 pub static NORMAL: Family = Family {

@@ -1,7 +1,8 @@
 //! Ordered levels: a latent value cut into intervals.
 
 use super::interval::interval_of_width;
-use super::{Arg, ArgShape, Elem, Family, Support, one_of, special};
+use super::{Arg, ArgShape, Elem, Family, Support, one_of};
+use crate::math::special;
 
 /// Ordinal(y | location, cutpoints, sd).
 pub static ORDINAL: Family = Family {

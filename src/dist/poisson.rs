@@ -2,7 +2,8 @@
 
 use std::f64::consts::PI;
 
-use super::{Arg, Elem, Family, Support, one_of, special};
+use super::{Arg, Elem, Family, Support, draw, one_of};
+use crate::math::special;
 
 /// Poisson(y | rate).
 pub static POISSON: Family = Family {
@@ -30,7 +31,7 @@ fn sample(args: &[f64], uniform: &mut dyn FnMut() -> f64) -> Option<f64> {
         return None;
     }
     if rate >= 10.0 {
-        return special::poisson_draw(rate, &|k| log_density(k, args), uniform);
+        return draw::poisson_draw(rate, &|k| log_density(k, args), uniform);
     }
     // inverse distribution function, term by term: P(k) = P(k − 1) rate / k
     let (mut k, mut p, mut left) = (0.0, (-rate).exp(), uniform());

@@ -2,7 +2,8 @@
 
 use std::f64::consts::PI;
 
-use super::{Arg, Elem, Family, Support, one_of, special};
+use super::{Arg, Elem, Family, Support, one_of};
+use crate::math::special;
 
 /// t(y | mean, precision, dof).
 pub static STUDENT_T: Family = Family {

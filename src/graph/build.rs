@@ -5,8 +5,8 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use super::cycle::cycles;
 use super::dag::{Dag, Edge, Fixed, Node, NodeId, Role};
 use super::plates::assign_plates;
-use super::walk::{constant, mentions};
-use crate::check::typed::{ExprKind, Model, NodeKind, Type};
+use super::walk::{constant, mentions, written};
+use crate::check::typed::{self, ExprId, ExprKind, Model, NodeKind, Type};
 use crate::diag::{Diagnostics, Staged, Warned};
 
 /// The graph of a model.
@@ -26,11 +26,15 @@ pub fn build(model: &Model) -> Staged<Dag> {
     if !errors.is_empty() {
         return Err(errors);
     }
-    let mut nodes: Vec<Node> = model.nodes.iter().map(|node| describe(model, node.id, &edges)).collect();
+    let mut used = vec![false; model.nodes.len()];
+    for edge in &edges {
+        used[edge.from.index()] = true;
+    }
+    let mut nodes: Vec<Node> =
+        model.nodes.iter().map(|node| describe(model, node.id, used[node.id.index()])).collect();
     let plates = assign_plates(model, &mut nodes);
     let fixed = fixed(model);
-    let args = model.nodes.iter().map(args).collect();
-    Ok(Warned::new(Dag { model: model.name.clone(), nodes, edges, plates, fixed, args, graph }, Vec::new()))
+    Ok(Warned::new(Dag { model: model.name.clone(), nodes, edges, plates, fixed, graph }, Vec::new()))
 }
 
 /// `real[N, D]`
@@ -77,9 +81,8 @@ fn edges(model: &Model) -> Vec<Edge> {
     edges
 }
 
-fn describe(model: &Model, id: NodeId, edges: &[Edge]) -> Node {
+fn describe(model: &Model, id: NodeId, has_children: bool) -> Node {
     let node = model.node(id);
-    let has_children = edges.iter().any(|e| e.from == id);
     let (role, trivial) = match &node.kind {
         NodeKind::Data(data) if data.likelihood.is_some() => (Role::Observed, false),
         NodeKind::Data(_) => (Role::Data, false),
@@ -98,6 +101,7 @@ fn describe(model: &Model, id: NodeId, edges: &[Edge]) -> Node {
         role,
         ty: type_text(model, &node.ty),
         family: node.dist().map(|d| d.family.name),
+        definition: definition(model, node),
         deterministic: matches!(node.kind, NodeKind::Let { .. }),
         trivial,
         plates: Vec::new(),
@@ -105,9 +109,24 @@ fn describe(model: &Model, id: NodeId, edges: &[Edge]) -> Node {
     }
 }
 
-fn args(node: &crate::check::typed::Node) -> Vec<&'static str> {
-    let Some(dist) = node.dist() else { return Vec::new() };
-    dist.args.iter().map(|a| a.name).chain(dist.weight.map(|_| "weight")).collect()
+fn definition(model: &Model, node: &typed::Node) -> String {
+    let text = |e: ExprId| {
+        written(model, e).unwrap_or_else(|| {
+            let names: Vec<&str> =
+                mentions(model, e).iter().map(|id| model.node(*id).name.as_str()).collect();
+            if names.is_empty() { "…".to_owned() } else { format!("… of {}", names.join(", ")) }
+        })
+    };
+    match (&node.kind, node.dist()) {
+        (NodeKind::Let { value, .. }, _) => text(*value),
+        (_, Some(dist)) => {
+            let args: Vec<String> =
+                dist.args.iter().map(|arg| format!("{} = {}", arg.name, text(arg.value))).collect();
+            let weight = dist.weight.map(|w| format!(" weight {}", text(w))).unwrap_or_default();
+            format!("{}({}){weight}", dist.family.name, args.join(", "))
+        }
+        _ => String::new(),
+    }
 }
 
 fn fixed(model: &Model) -> Vec<Fixed> {
@@ -133,4 +152,41 @@ fn fixed(model: &Model) -> Vec<Fixed> {
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::typed::Op;
+    use crate::graph::sample::Typed;
+
+    #[test]
+    fn a_cycle_is_named_whole() {
+        // a = b + 1, b = c, c = a, and d = a on the side
+        let mut t = Typed::new();
+        let one = t.number(1.0);
+        let [a, b, c, _] = ["a", "b", "c", "d"].map(|name| t.node_let(name, one));
+        let sum = t.add(ExprKind::Elementwise(Op::Add, b, one));
+        for (i, value) in [sum, c, a, a].into_iter().enumerate() {
+            t.model.nodes[i].kind = NodeKind::Let { value, constant: false };
+        }
+        let errors = build(&t.model).unwrap_err();
+        assert_eq!(errors.len(), 1);
+        assert_eq!(errors[0].code, "E0550");
+        assert_eq!(errors[0].message, "`a` depends on itself: a uses b uses c uses a");
+        assert_eq!(errors[0].secondary.len(), 2);
+        // queries over expressions end as well
+        assert!(crate::graph::linear::affine_in(&t.model, sum).is_err());
+    }
+
+    #[test]
+    fn a_long_chain_needs_no_stack() {
+        let mut t = Typed::new();
+        let mut value = t.number(1.0);
+        for i in 0..100_000 {
+            value = t.node_let(&format!("v{i}"), value);
+        }
+        let dag = build(&t.model).unwrap().value;
+        assert_eq!(dag.topological().len(), 100_000);
+    }
 }

@@ -59,10 +59,10 @@ fn shortest_cycle(graph: &DiGraph<NodeId, usize>, start: NodeId, knot: &[NodeId]
 
 fn report(model: &Model, cycle: &[NodeId]) -> Diagnostic {
     let name = |id: &NodeId| model.node(*id).name.as_str();
-    let mut path: Vec<&str> = cycle.iter().map(name).collect();
-    let first = path.first().copied().unwrap_or_default();
-    path.push(first);
-    let message = format!("`{first}` depends on itself: {}", path.join(" → "));
+    // edges run from what is used to what uses it; a person reads definitions the other way
+    let first = cycle.first().map(name).unwrap_or_default();
+    let path: Vec<&str> = std::iter::once(first).chain(cycle.iter().rev().map(name)).collect();
+    let message = format!("`{first}` depends on itself: {}", path.join(" uses "));
     let mut found = Diagnostic::error("E0550", message);
     for (i, id) in cycle.iter().enumerate() {
         let node = model.node(*id);

@@ -144,3 +144,102 @@ fn step(model: &Model, id: ExprId, operands: &[Option<&Form>]) -> Form {
 fn own_value(expr: ExprId) -> NotLinear {
     NotLinear { expr, why: "depends on its own value".to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::typed::Bits;
+    use crate::graph::sample::Typed;
+
+    #[test]
+    fn linear_operations_are_affine_in_what_they_contain() {
+        let mut t = Typed::new();
+        let (x, w, u, n) = (t.data("x"), t.latent("w"), t.latent("u"), t.number(3.0));
+        let id = |t: &Typed, name: &str| t.model.find(name).unwrap();
+        let (wid, uid) = (id(&t, "w"), id(&t, "u"));
+        let product = t.add(ExprKind::MatMul(x, w));
+        let sum = t.add(ExprKind::Elementwise(Op::Add, product, u));
+        let scaled = t.add(ExprKind::Elementwise(Op::Div, sum, n));
+        let named = t.node_let("f", scaled);
+        let cases: Vec<(ExprId, Vec<NodeId>)> = vec![
+            (x, vec![]),
+            (product, vec![wid]),
+            (sum, vec![wid, uid]),
+            (named, vec![wid, uid]),
+            (t.add(ExprKind::Neg(named)), vec![wid, uid]),
+            (t.add(ExprKind::Join(vec![w, x])), vec![wid]),
+            (t.add(ExprKind::Gather { base: u, at: x }), vec![uid]),
+            (t.add(ExprKind::RowDot(x, w)), vec![wid]),
+            (t.add(ExprKind::Call(Native::Mean, vec![w])), vec![wid]),
+            (t.add(ExprKind::Transpose(w)), vec![wid]),
+            (t.add(ExprKind::Call(Native::Exp, vec![x])), vec![]),
+            (t.add(ExprKind::Standardize(x)), vec![]),
+        ];
+        for (e, expected) in cases {
+            let found: Vec<NodeId> = affine_in(&t.model, e).unwrap().into_iter().collect();
+            assert_eq!(found, expected, "{:?}", t.model.expr(e).kind);
+        }
+    }
+
+    #[test]
+    fn anything_else_names_the_innermost_place() {
+        let mut t = Typed::new();
+        let (x, w, u) = (t.data("x"), t.latent("w"), t.latent("u"));
+        let product = t.add(ExprKind::Elementwise(Op::Mul, w, u));
+        let square = t.add(ExprKind::MatMul(w, w));
+        let exp = t.add(ExprKind::Call(Native::Exp, vec![w]));
+        let divided = t.add(ExprKind::Elementwise(Op::Div, x, w));
+        let index = t.add(ExprKind::Gather { base: x, at: w });
+        let frozen = t.add(ExprKind::Train(w));
+        for (e, why) in [
+            (product, "multiplies unknowns, `w` and `u`"),
+            (square, "multiplies the unknown `w` by itself"),
+            (exp, "takes `exp` of the unknown `w`"),
+            (divided, "divides by the unknown `w`"),
+            (index, "uses the unknown `w` as an index"),
+            (frozen, "freezes the unknown `w` with `train`"),
+        ] {
+            let outer = t.add(ExprKind::Elementwise(Op::Add, x, e));
+            let not = affine_in(&t.model, outer).unwrap_err();
+            assert_eq!((not.expr, not.why.as_str()), (e, why));
+        }
+    }
+
+    #[test]
+    fn scales_are_products_of_powers() {
+        let mut t = Typed::new();
+        let (x, a, b, two) = (t.data("x"), t.latent("a"), t.latent("b"), t.number(2.0));
+        let (ida, idb) = (t.model.find("a").unwrap(), t.model.find("b").unwrap());
+        let squared = t.add(ExprKind::Elementwise(Op::Pow, a, two));
+        let product = t.add(ExprKind::Elementwise(Op::Mul, squared, b));
+        let known = t.add(ExprKind::Elementwise(Op::Mul, x, product));
+        let root = t.add(ExprKind::Call(Native::Sqrt, vec![known]));
+        let below = t.add(ExprKind::Elementwise(Op::Div, two, root));
+        let gathered = t.add(ExprKind::Gather { base: below, at: x });
+        let named = t.node_let("s", gathered);
+        assert_eq!(scale_form(&t.model, x), Ok(vec![]));
+        assert_eq!(scale_form(&t.model, known), Ok(vec![(ida, 2.0), (idb, 1.0)]));
+        assert_eq!(scale_form(&t.model, named), Ok(vec![(ida, -1.0), (idb, -0.5)]));
+        let list = t.add(ExprKind::Vector(vec![a, b, two]));
+        assert_eq!(scale_form(&t.model, list), Ok(vec![(ida, 1.0), (idb, 1.0)]));
+        let sum = t.add(ExprKind::Elementwise(Op::Add, a, two));
+        let not = scale_form(&t.model, sum).unwrap_err();
+        assert_eq!((not.expr, not.why.as_str()), (sum, "is a sum with `a` in it, not a product"));
+        let power = t.add(ExprKind::Elementwise(Op::Pow, a, x));
+        assert!(scale_form(&t.model, power).unwrap_err().why.contains("not a constant"));
+        let exp = t.add(ExprKind::Call(Native::Exp, vec![a]));
+        assert!(scale_form(&t.model, exp).unwrap_err().why.contains("`exp` of `a`"));
+    }
+
+    #[test]
+    fn deep_and_shared_expressions_are_cheap() {
+        let mut t = Typed::new();
+        let w = t.latent("w");
+        let mut e = w;
+        for i in 0..20_000 {
+            let c = t.add(ExprKind::Number(Bits(f64::from(i))));
+            e = t.add(ExprKind::Elementwise(Op::Add, e, if i % 2 == 0 { e } else { c }));
+        }
+        assert_eq!(affine_in(&t.model, e).unwrap().len(), 1);
+    }
+}

@@ -3,6 +3,9 @@
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use super::dag::{Dag, Edge, Fixed, Node, NodeId, Plate, PlateId, Role};
+use crate::check::typed::{
+    self, Bits, Columns, Data, Dist, Elem, ExprId, ExprKind, Exprs, Infer, Model, NodeKind, Type,
+};
 use crate::source::Span;
 
 /// One node: name, role, parents, plates (indices).
@@ -32,17 +35,17 @@ pub fn dag(rows: &[Row], plates: &[(&str, &str)]) -> Dag {
             role: *role,
             ty: "real".to_owned(),
             family: role.is_stochastic().then_some("Normal"),
+            definition: String::new(),
             deterministic: matches!(role, Role::Derived | Role::Constant),
             trivial: false,
             plates: plates.iter().map(|p| PlateId(*p)).collect(),
             span: Span::default(),
         })
         .collect();
-    let args = nodes.iter().map(|n| if n.family.is_some() { vec!["mean"] } else { Vec::new() }).collect();
     let plates =
         plates.iter().map(|(i, e)| Plate { index: (*i).to_owned(), extent: (*e).to_owned() }).collect();
     let fixed: Vec<Fixed> = Vec::new();
-    Dag { model: "sample".to_owned(), nodes, edges, plates, fixed, args, graph }
+    Dag { model: "sample".to_owned(), nodes, edges, plates, fixed, graph }
 }
 
 /// Numbers that look random and are always the same (SplitMix64).
@@ -88,4 +91,73 @@ pub fn random(n: usize, edge: f64, deterministic: f64, seed: u64) -> Dag {
     let rows: Vec<Row> =
         (0..n).map(|i| (names[i].as_str(), roles[i], &parents[i][..], &plates[i][..])).collect();
     dag(&rows, &[("n", "N"), ("m", "cols(phi)"), ("k", "levels(c)")])
+}
+
+/// A typed model written by hand: every expression is a real scalar, whatever it says.
+pub struct Typed {
+    /// The model so far.
+    pub model: Model,
+}
+
+impl Typed {
+    /// No node.
+    pub fn new() -> Typed {
+        Typed {
+            model: Model {
+                name: "sample".to_owned(),
+                doc: None,
+                span: Span::default(),
+                nodes: Vec::new(),
+                exprs: Exprs::default(),
+                constraints: Vec::new(),
+                infer: Infer::default(),
+            },
+        }
+    }
+
+    /// An expression.
+    pub fn add(&mut self, kind: ExprKind) -> ExprId {
+        self.model.exprs.add(kind, Type { elem: Elem::Real, shape: Vec::new() }, Span::default())
+    }
+
+    /// `3.0`
+    pub fn number(&mut self, x: f64) -> ExprId {
+        self.add(ExprKind::Number(Bits(x)))
+    }
+
+    /// `data x: real`, as an expression.
+    pub fn data(&mut self, name: &str) -> ExprId {
+        let data = Data { from: Columns::Default, levels: None, likelihood: None, ty_span: Span::default() };
+        self.node(name, NodeKind::Data(data))
+    }
+
+    /// `w ~ Flat()`, as an expression.
+    pub fn latent(&mut self, name: &str) -> ExprId {
+        let family = crate::dist::family("Flat").unwrap();
+        self.node(
+            name,
+            NodeKind::Latent(Dist { family, args: Vec::new(), weight: None, span: Span::default() }),
+        )
+    }
+
+    /// `let y = value`, as an expression.
+    pub fn node_let(&mut self, name: &str, value: ExprId) -> ExprId {
+        self.node(name, NodeKind::Let { value, constant: false })
+    }
+
+    fn node(&mut self, name: &str, kind: NodeKind) -> ExprId {
+        let id = NodeId(self.model.nodes.len() as u32);
+        let ty = Type { elem: Elem::Real, shape: Vec::new() };
+        let node = typed::Node {
+            id,
+            name: name.to_owned(),
+            doc: None,
+            ty,
+            kind,
+            span: Span::default(),
+            spliced_at: None,
+        };
+        self.model.nodes.push(node);
+        self.add(ExprKind::Node(id))
+    }
 }

@@ -259,11 +259,6 @@ pub(crate) fn json_ignored(origin: &str, key: &str, what: &str) -> Diagnostic {
     Diagnostic::warning("W0754", format!("{origin}: {key:?} is {what} and was not read"))
 }
 
-pub(crate) fn column_twice(name: &str, first: &str, second: &str) -> Diagnostic {
-    Diagnostic::error("E0761", format!("column {name:?} is both in {first} and in {second}"))
-        .help("remove it from one of them")
-}
-
 /// An output that could not be written (exit status 4).
 pub fn unwritable(target: &str, e: &io::Error) -> Diagnostic {
     Diagnostic::error("E0770", format!("cannot write {target}: {}", reason(e)))

@@ -13,7 +13,7 @@ pub mod write;
 
 use std::path::{Path, PathBuf};
 
-use sbl::data::{Column, Data};
+use sbl::data::Data;
 use sbl::diag::{Diagnostics, Staged, Warned};
 
 /// How to read data files.
@@ -56,7 +56,12 @@ pub fn read_data(paths: &[PathBuf], options: &ReadOptions) -> Staged<Data> {
             Err(found) => errors.extend(found),
         }
     }
-    let joined = join(parts, &mut errors);
+    let mut joined = Data::new();
+    if errors.is_empty() {
+        for part in parts {
+            joined = joined.join(part).map_err(|e| e.diagnostics().to_vec())?;
+        }
+    }
     if errors.iter().any(|d| d.is_error()) {
         errors.extend(warnings);
         return Err(errors);
@@ -113,41 +118,4 @@ impl Kind {
             _ => Kind::Commas,
         }
     }
-}
-
-/// Columns of every part side by side; a name met twice is an error.
-fn join(parts: Vec<Data>, errors: &mut Diagnostics) -> Data {
-    if parts.len() == 1 {
-        return parts.into_iter().next().unwrap_or_default();
-    }
-    let mut joined = Data::new();
-    let mut owner: Vec<(String, String)> = Vec::new();
-    for part in &parts {
-        for name in part.names() {
-            let Some(column) = part.column(name) else { continue };
-            if !joined.insert(name, column.clone()) {
-                let first = owner.iter().find(|(n, _)| n == name).map_or("", |(_, o)| o.as_str());
-                errors.push(errors::column_twice(name, first, part.origin()));
-                continue;
-            }
-            owner.push((name.to_owned(), part.origin().to_owned()));
-        }
-    }
-    let origins: Vec<&str> = parts.iter().map(|p| p.origin()).collect();
-    // Line numbers are true only if they are the same whichever file a row is taken from.
-    let lines: Vec<Vec<u64>> = parts.iter().map(lines_of).filter(|l| !l.is_empty()).collect();
-    let joined = joined.named(&origins.join(", "));
-    match lines.split_first() {
-        Some((first, rest)) if rest.iter().all(|l| l == first) => joined.with_lines(first.clone()),
-        _ => joined,
-    }
-}
-
-fn lines_of(data: &Data) -> Vec<u64> {
-    (0..).map_while(|row| data.line(row)).collect()
-}
-
-/// The number of rows of the longest column.
-pub fn rows(data: &Data) -> usize {
-    data.names().filter_map(|n| data.column(n)).map(Column::rows).max().unwrap_or(0)
 }

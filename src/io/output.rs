@@ -27,6 +27,11 @@ impl Table {
         self.columns.push((name.into(), values));
     }
 
+    /// Names and values, in order.
+    pub fn columns(&self) -> impl Iterator<Item = (&str, &Values)> {
+        self.columns.iter().map(|(name, values)| (name.as_str(), values))
+    }
+
     /// Number of rows of the longest column.
     pub fn rows(&self) -> usize {
         self.columns.iter().map(|(_, v)| v.len()).max().unwrap_or(0)
@@ -55,7 +60,8 @@ impl Table {
 }
 
 impl Values {
-    fn len(&self) -> usize {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
         match self {
             Values::Numbers(v) => v.len(),
             Values::Words(v) => v.len(),
@@ -74,9 +80,18 @@ impl Values {
 
     fn to_json(&self) -> Value {
         match self {
-            Values::Numbers(v) => Value::Array(v.iter().map(|x| json!(x)).collect()),
+            Values::Numbers(v) => Value::Array(v.iter().map(number).collect()),
             Values::Words(v) => Value::Array(v.iter().map(|w| json!(w.as_deref())).collect()),
         }
+    }
+}
+
+/// Whole numbers without a fraction, as in CSV; what is not finite is null.
+fn number(x: &f64) -> Value {
+    if x.fract() == 0.0 && x.abs() < 1e15 && !(*x == 0.0 && x.is_sign_negative()) {
+        json!(*x as i64)
+    } else {
+        json!(x)
     }
 }
 

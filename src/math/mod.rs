@@ -3,3 +3,4 @@
 pub mod chol;
 pub mod parallel;
 pub mod qr;
+pub mod special;

@@ -23,7 +23,7 @@ pub fn orthonormal(a: &DMatrix<f64>) -> Result<(DMatrix<f64>, DMatrix<f64>), usi
             }
         }
         let after = q.column(j).norm();
-        if !(after > DEPENDENT * before) {
+        if after.is_nan() || after <= DEPENDENT * before {
             return Err(j);
         }
         r[(j, j)] = after;
@@ -90,7 +90,7 @@ pub fn rank_up_to(a: &DMatrix<f64>, limit: usize, tolerance: f64) -> Option<usiz
             }
         }
         let norm = q.norm();
-        if !(norm > 0.0) {
+        if norm.is_nan() || norm <= 0.0 {
             return Some(basis.len());
         }
         q.unscale_mut(norm);

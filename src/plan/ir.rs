@@ -140,7 +140,7 @@ pub struct Options {
     pub tol: f64,
     /// Extra starts.
     pub restarts: usize,
-    /// Nats a basis function must earn.
+    /// Nats a basis function must earn. The default, 0.2, is odds of 1.2 to 1: less is not worth a weight.
     pub min_gain: f64,
     /// MacKay or EM.
     pub updates: Updates,
@@ -154,7 +154,7 @@ impl Default for Options {
             max_iter: 10_000,
             tol: 1e-6,
             restarts: 0,
-            min_gain: 0.0,
+            min_gain: 0.2,
             updates: Updates::MacKay,
             hyper_scale: HyperScale::Log,
         }

@@ -90,7 +90,7 @@ impl Hyper {
     pub fn value(&self, x: f64) -> f64 {
         match self.held {
             Some(value) => value,
-            None => x.exp() * self.log2.exp2(),
+            None => times_power_of_two(x.exp(), self.log2),
         }
     }
 }
@@ -184,5 +184,13 @@ impl Core {
             let rest = self.weights[i].log.at(x) - power * x[h];
             x[h] = ((ln_precision - rest) / power).clamp(self.hypers[h].lower, self.hypers[h].upper);
         }
+    }
+}
+
+/// v · 2^log2, exact where `log2` is an integer.
+pub(crate) fn times_power_of_two(v: f64, log2: f64) -> f64 {
+    match v == 0.0 || log2.fract() == 0.0 {
+        true => libm::scalbn(v, log2 as i32),
+        false => v * log2.exp2(),
     }
 }

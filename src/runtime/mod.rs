@@ -1,4 +1,5 @@
 //! Plans executed: a numeric problem in, a solution out. No name and no expression is left here.
+pub mod assemble;
 pub mod problem;
 pub mod solution;
 
@@ -9,11 +10,14 @@ mod batch;
 mod control;
 mod core;
 mod factors;
+mod findings;
 mod finish;
 mod greedy;
+mod hypers;
 mod polish;
 mod posterior;
 mod prepare;
+mod rows;
 mod slope;
 mod start;
 mod updates;

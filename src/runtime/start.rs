@@ -38,7 +38,7 @@ pub(crate) fn start(core: &Core, start: Start) -> Vec<f64> {
         target += h * core.t.rows(first, n).norm_squared();
         observations += class.count;
     }
-    if !(target > 0.0) {
+    if target <= 0.0 {
         target = start.noise * observations.max(1.0);
     }
     let count = free.len().max(1) as f64;

@@ -60,7 +60,7 @@ pub struct State {
 /// As [`super::evidence::solve`].
 pub fn at(problem: &Problem, options: &Options, hypers: &[f64]) -> Result<State, Failure> {
     let core = prepare(problem, options, &super::control::Budget::default())?;
-    if hypers.len() != core.hypers.len() || hypers.iter().any(|v| !(*v > 0.0)) {
+    if hypers.len() != core.hypers.len() || hypers.iter().any(|v| v.is_nan() || *v <= 0.0) {
         return Err(Failure::NonFinite { step: "hyperparameters" });
     }
     let x: Vec<f64> = hypers

@@ -72,6 +72,26 @@ pub fn bind_training(model: &Model, data: &Data) -> Staged<Bound> {
     binder.finish()
 }
 
+/// Binds data for draws from the prior: inputs must be there, targets need not.
+///
+/// # Errors
+/// Everything that is wrong with the data.
+pub fn bind_inputs(model: &Model, data: &Data) -> Staged<Bound> {
+    if let Ok(bound) = bind_training(model, data) {
+        return Ok(bound);
+    }
+    let wanted: BTreeSet<NodeId> =
+        model.nodes.iter().filter(|n| n.data().is_some() && !n.is_observed()).map(|n| n.id).collect();
+    let mut binder = Binder::new(model, data, None);
+    let mut taken = columns::take(model, data, &wanted, &mut binder.found);
+    binder.bind(&mut taken);
+    let rows = data.row_count();
+    for atom in row_atoms(model) {
+        binder.bound.dims.entry(atom).or_insert(rows);
+    }
+    binder.finish()
+}
+
 /// Binds data for prediction: only what prediction needs, under the columns, levels and dimensions
 /// of the fit; with the targets too if `want_targets`.
 ///
@@ -115,6 +135,13 @@ pub fn needed(model: &Model) -> BTreeSet<NodeId> {
         kind => walk::operands(kind),
     });
     nodes
+}
+
+/// Whether a latent node has one entry per row of an observed node: at prediction it is drawn anew.
+pub fn is_per_row(model: &Model, node: NodeId) -> bool {
+    let rows = row_atoms(model);
+    let shape = model.nodes.get(node.index()).map_or(&[][..], |n| n.ty.shape.as_slice());
+    shape.iter().any(|dim| dim.atoms().into_iter().any(|a| rows.contains(a)))
 }
 
 /// The work of one binding.
@@ -180,8 +207,9 @@ impl<'m> Binder<'m> {
         let (rows, width) = (taken.rows, taken.columns.len());
         let mut array = nalgebra::DMatrix::zeros(rows, width);
         let mut bad = cells::Findings::default();
-        for (j, column) in taken.columns.iter().enumerate() {
-            for i in 0..rows {
+        // row by row, so that positions come in the order of the file
+        for i in 0..rows {
+            for (j, column) in taken.columns.iter().enumerate() {
                 match cells::number(column.cells.get(i), node.ty.elem, levels.as_ref()) {
                     Ok(x) => array[(i, j)] = x,
                     Err(what) => {

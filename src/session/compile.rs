@@ -1,6 +1,6 @@
 //! From text to a compiled model: one `let` per stage.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::check::{self, Loader, NoFiles, typed};
 use crate::diag::suggest::closest;
@@ -31,6 +31,42 @@ pub(crate) struct Recipe {
     pub infer: Option<String>,
 }
 
+/// A file that a compilation has read.
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Import {
+    importing: String,
+    path: String,
+    name: String,
+    text: String,
+}
+
+/// The files of an earlier compilation.
+pub(crate) struct Imports(pub Vec<Import>);
+
+impl Loader for Imports {
+    fn load(&self, importing: &str, path: &str) -> Result<(String, String), String> {
+        let found = self.0.iter().find(|i| i.importing == importing && i.path == path);
+        found.map(|i| (i.name.clone(), i.text.clone())).ok_or_else(|| "it was not kept with the fit".to_owned())
+    }
+}
+
+/// A loader that notes what it reads.
+struct Recording<'a> {
+    loader: &'a (dyn Loader + Send + Sync),
+    imports: Mutex<Vec<Import>>,
+}
+
+impl Loader for Recording<'_> {
+    fn load(&self, importing: &str, path: &str) -> Result<(String, String), String> {
+        let (name, text) = self.loader.load(importing, path)?;
+        if let Ok(mut imports) = self.imports.lock() {
+            let (importing, path) = (importing.to_owned(), path.to_owned());
+            imports.push(Import { importing, path, name: name.clone(), text: text.clone() });
+        }
+        Ok((name, text))
+    }
+}
+
 /// A compiled model: cheap to clone, immutable, `Send + Sync`.
 #[derive(Clone)]
 pub struct Model {
@@ -39,6 +75,8 @@ pub struct Model {
 
 struct Compiled {
     recipe: Recipe,
+    source: String,
+    imports: Vec<Import>,
     sources: SourceMap,
     module: syntax::ast::Module,
     typed: typed::Model,
@@ -128,7 +166,9 @@ impl Compiler {
 
         let module = syntax::parse(file, &text)?;
         let options = check::Options { set: self.recipe.set.clone(), infer };
-        let typed = check::check(sources, &module.value, &options, &*self.loader)?;
+        let recording = Recording { loader: &*self.loader, imports: Mutex::default() };
+        let typed = check::check(sources, &module.value, &options, &recording)?;
+        let imports = recording.imports.into_inner().unwrap_or_default();
 
         let mut shared = module.warnings;
         shared.extend(typed.warnings);
@@ -146,7 +186,8 @@ impl Compiler {
                     });
                     let recipe = Recipe { model: Some(typed.name.clone()), ..self.recipe.clone() };
                     let (sources, module, dag) = (sources.clone(), module.value.clone(), dag.value);
-                    let compiled = Compiled { recipe, sources, module, typed, dag, plan, warnings };
+                    let (imports, source) = (imports.clone(), text.clone());
+                    let compiled = Compiled { recipe, source, imports, sources, module, typed, dag, plan, warnings };
                     models.push(Model { inner: Arc::new(compiled) });
                 }
             }
@@ -200,6 +241,24 @@ impl Model {
     /// The obstacles, if no plan serves the model.
     pub fn plan(&self) -> Result<&Plan, Error> {
         self.inner.plan.as_ref().map_err(|found| Error::new(found.clone(), self.inner.sources.clone()))
+    }
+
+    /// The text of the main file.
+    pub fn source(&self) -> &str {
+        &self.inner.source
+    }
+
+    pub(crate) fn imports(&self) -> Vec<Import> {
+        self.inner.imports.clone()
+    }
+
+    /// Checksum of the typed model: two models with the same one have the same expressions.
+    pub(crate) fn fingerprint(&self) -> String {
+        let typed = self.typed();
+        let exprs: Vec<String> = (0..typed.exprs.len())
+            .map(|i| format!("{:?}", typed.expr(typed::ExprId(i as u32)).kind))
+            .collect();
+        super::file::hex(format!("{}\n{}", check::print_typed(typed), exprs.join("\n")).as_bytes())
     }
 
     pub(crate) fn recipe(&self) -> &Recipe {

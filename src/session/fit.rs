@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::bind::{self, Bound, Schema};
-use super::compile::{Compiler, Model, Recipe};
+use super::bind::{self, Schema};
+use super::compile::{Compiler, Import, Imports, Model, Recipe};
 use super::findings;
 use super::nodes;
 use super::options::{Options, Progress};
@@ -14,10 +14,9 @@ use super::outside::Local;
 use super::posterior::Posterior;
 use super::result::{CertificateResult, FitResult, Merged, Objective, PlanResult, ReportResult};
 use super::{SCHEMA, file};
-use crate::check::typed::NodeId;
 use crate::data::Data;
 use crate::design::{Evaluator, Frozen, Inputs, affine, log_linear};
-use crate::diag::{Diagnostic, Diagnostics, render};
+use crate::diag::{Diagnostic, render};
 use crate::error::Error;
 use crate::plan::ir::Plan;
 use crate::runtime::assemble::{Layout, assemble};
@@ -44,7 +43,7 @@ pub(crate) struct State {
     /// Its source.
     pub source: String,
     /// The files it imports, by the names under which they were read.
-    pub imports: Vec<(String, String)>,
+    pub imports: Vec<Import>,
     /// Checksum of the typed model: frozen values belong to its expressions.
     pub fingerprint: String,
     /// The JSON result.
@@ -101,7 +100,7 @@ impl Model {
         warnings.extend(findings::findings(typed, plan, &names, &solution));
 
         let posterior = Posterior::new(&solution, &layout);
-        let nodes = nodes::results(plan, &layout, &posterior, &bound, &names, &mut eval).map_err(broken)?;
+        let nodes = nodes::results(plan, &layout, &posterior, &bound, &names, &mut eval, &frozen).map_err(broken)?;
         let (local, asked) = needed(plan, &posterior, &names, inputs, &frozen, memory).map_err(broken)?;
         frozen.prune(&asked);
         let seconds = started.elapsed().as_secs_f64();
@@ -213,7 +212,7 @@ impl Fit {
     pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Fit, Error> {
         let state: State = file::decode(bytes, name)?;
         let imports = state.imports.clone();
-        let model = Compiler::new().with_recipe(state.recipe.clone()).loader(imports).compile(&state.source)?;
+        let model = Compiler::new().with_recipe(state.recipe.clone()).loader(Imports(imports)).compile(&state.source)?;
         if model.fingerprint() != state.fingerprint {
             let found = format!(
                 "`{name}` was fitted by sbl {}, and this version compiles its model differently",

@@ -7,8 +7,9 @@ use serde_json::{Map, Value as Json};
 use super::bind::Bound;
 use super::posterior::Posterior;
 use super::result::{NodeResult, Numbers, Role};
-use crate::check::typed::{Model, NodeId, NodeKind};
-use crate::design::{EvalError, Evaluator, Label, Why, affine, labels, log_linear};
+use crate::check::typed::{ExprId, ExprKind, Model, NodeId, NodeKind};
+use crate::design::labels::Labels;
+use crate::design::{EvalError, Evaluator, Frozen, Label, Why, affine, log_linear};
 use crate::graph::walk;
 use crate::plan::ir::Plan;
 use crate::runtime::assemble::{Layout, Place};
@@ -27,12 +28,12 @@ impl Names {
     pub fn new(plan: &Plan, layout: &Layout, eval: &mut Evaluator<'_>) -> Names {
         let model = eval.inputs().model;
         let nodes = model.nodes.iter().map(|n| (n.id, n.name.clone())).collect();
-        let means: Vec<_> =
-            plan.terms.iter().map(|t| t.mean).chain(plan.blocks.iter().filter_map(|b| b.mean)).collect();
         let mut entries: BTreeMap<NodeId, Vec<Label>> = BTreeMap::new();
+        let found = Labels::of(eval.inputs());
         for block in &plan.blocks {
-            if let Some(found) = labels::entries(eval, &means, block.node) {
-                entries.insert(block.node, found);
+            let labels = found.of_node(block.node);
+            if !labels.is_empty() {
+                entries.insert(block.node, labels.to_vec());
             }
         }
         // a precision of its own is named like the weight it scales
@@ -106,6 +107,7 @@ pub(crate) fn results(
     bound: &Bound,
     names: &Names,
     eval: &mut Evaluator<'_>,
+    frozen: &Frozen,
 ) -> Result<Map<String, Json>, EvalError> {
     let model = eval.inputs().model;
     let mut nodes = Map::new();
@@ -125,7 +127,7 @@ pub(crate) fn results(
                 ..blank(Role::Observed, shape(node.id, eval)?)
             })
         } else if is_derived(model, node.id) {
-            derived(node.id, posterior, names, eval)?
+            derived(node.id, plan, posterior, names, eval, frozen)?
         } else {
             None
         };
@@ -183,8 +185,10 @@ fn normal(
 ) -> Result<NodeResult, EvalError> {
     let shape = shape(node, eval)?;
     let scalar = shape.is_empty();
-    let form = affine::affine_node(eval, node, &posterior.restrict())?;
-    let c = posterior.coefficients(&form, eval.memory()).map_err(|why| at(node, eval, why))?;
+    let model = eval.inputs().model;
+    let Some(e) = expression_of(model, node) else { return Ok(blank(role, shape)) };
+    let form = affine(eval, e, &posterior.restrict())?;
+    let c = posterior.coefficients(&form, eval.memory()).map_err(|why| EvalError { expr: e, why })?;
     let moments = posterior.moments(&form.offset, &c);
     Ok(NodeResult {
         posterior: Some("normal".to_owned()),
@@ -234,16 +238,18 @@ fn is_derived(model: &Model, node: NodeId) -> bool {
 /// quasi-random draws from the posterior.
 fn derived(
     node: NodeId,
+    plan: &Plan,
     posterior: &Posterior,
     names: &Names,
     eval: &mut Evaluator<'_>,
+    frozen: &Frozen,
 ) -> Result<Option<NodeResult>, EvalError> {
     match normal(node, Role::Derived, posterior, names, eval) {
         Ok(result) => return Ok(Some(result)),
         Err(EvalError { why: Why::NotLinear(_) | Why::NoValue(_), .. }) => {}
         Err(other) => return Err(other),
     }
-    super::draws::derived(node, posterior, eval)
+    super::draws::derived(node, plan, posterior, eval, frozen)
 }
 
 /// An empty result.
@@ -268,12 +274,16 @@ pub(crate) fn blank(role: Role, shape: Vec<usize>) -> NodeResult {
 pub(crate) fn shape(node: NodeId, eval: &Evaluator<'_>) -> Result<Vec<usize>, EvalError> {
     let inputs = eval.inputs();
     let dims = &inputs.model.node(node).ty.shape;
-    dims.iter().map(|d| inputs.dim(d).map_err(|why| at(node, eval, why))).collect()
+    let expr = expression_of(inputs.model, node).unwrap_or(ExprId(0));
+    dims.iter().map(|d| inputs.dim(d).map_err(|why| EvalError { expr, why })).collect()
 }
 
-/// An error about a node, at the first expression that mentions it.
-fn at(node: NodeId, eval: &Evaluator<'_>, why: Why) -> EvalError {
-    EvalError { expr: labels::expression_of(eval.inputs().model, node), why }
+/// The value of a `let`, or the first expression that is the node.
+fn expression_of(model: &Model, node: NodeId) -> Option<ExprId> {
+    if let NodeKind::Let { value, .. } = model.node(node).kind {
+        return Some(value);
+    }
+    (0..model.exprs.len() as u32).map(ExprId).find(|e| model.expr(*e).kind == ExprKind::Node(node))
 }
 
 /// A scalar, or an array; `None` if a scalar has no value.

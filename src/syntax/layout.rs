@@ -88,7 +88,8 @@ impl Writer {
         match nodes.iter().position(|node| node.is(TokenKind::Equals)) {
             // What fits on a line of its own stays whole.
             Some(sign)
-                if !has_comment(&nodes)
+                if self.fits(&nodes[..=sign], 0)
+                    && !has_comment(&nodes)
                     && WIDTH >= self.indent + INDENT + width(&nodes[sign + 1..], None) =>
             {
                 self.sequence(&nodes[..=sign], None, 0);
@@ -110,8 +111,13 @@ impl Writer {
         }
         let sign = |node: &Node<'_>| node.is(TokenKind::Equals) || node.is(TokenKind::Tilde);
         if let Some(at) = nodes.iter().rposition(sign) {
-            self.groups(&nodes[..=at], before, 0);
             let rest = &nodes[at + 1..];
+            let first = rest.iter().position(|n| n.level().is_some() || matches!(n, Node::Group(_)));
+            let behind = match first {
+                Some(first) => width(&rest[..first], nodes.get(at)) + 2,
+                None => width(rest, nodes.get(at)) + tail,
+            };
+            self.groups(&nodes[..=at], before, behind);
             self.space(nodes.get(at), rest.first());
             return self.sequence(rest, nodes.get(at), tail);
         }

@@ -163,27 +163,62 @@ fn soup() -> impl Strategy<Value = String> {
     proptest::collection::vec(proptest::sample::select(parts), 0..24).prop_map(|parts| parts.concat())
 }
 
+/// Programs of the repository with up to three tokens removed, doubled or replaced.
+fn mutated() -> impl Strategy<Value = String> {
+    let programs: Vec<String> = programs().into_iter().map(|(_, text)| text).collect();
+    let edits = proptest::collection::vec((any::<proptest::sample::Index>(), 0..3u8, soup()), 0..4);
+    (proptest::sample::select(programs), edits).prop_map(|(program, edits)| {
+        let mut parts: Vec<String> = lex(&program).iter().map(|t| t.text(&program).to_owned()).collect();
+        for (at, edit, soup) in edits {
+            let at = at.index(parts.len());
+            match edit {
+                0 => parts[at].clear(),
+                1 => parts.insert(at, parts[at].clone()),
+                _ => parts[at] = lex(&soup).first().map_or(String::new(), |t| t.text(&soup).to_owned()),
+            }
+        }
+        parts.concat()
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     /// What pest accepts as a whole, the pieces accept, with the same tree; what it refuses, they refuse.
     #[test]
     fn pieces_accept_what_the_whole_accepts(text in soup()) {
-        let whole = Grammar::parse(Rule::file, &text).is_ok();
-        let (items, errors) = pieces(&text);
-        match parse(FileId(0), &text) {
-            Ok(parsed) => {
-                prop_assert!(whole);
-                prop_assert_eq!(errors, 0);
-                prop_assert_eq!(parsed.value.items, items);
-            }
-            Err(diagnostics) => {
-                // Some things only the tree shows, such as statements beside models.
-                prop_assert!(!whole || diagnostics.iter().all(|d| matches!(d.code, "E0115" | "E0105")), "{:?}", diagnostics);
-            }
+        agree(&text)?;
+    }
+
+    #[test]
+    fn pieces_accept_what_the_whole_accepts_in_real_programs(text in mutated()) {
+        agree(&text)?;
+    }
+}
+
+fn agree(text: &str) -> Result<(), TestCaseError> {
+    let text = text.to_owned();
+    let whole = Grammar::parse(Rule::file, &text).is_ok();
+    let (items, errors) = pieces(&text);
+    match parse(FileId(0), &text) {
+        Ok(parsed) => {
+            prop_assert!(whole);
+            prop_assert_eq!(errors, 0);
+            prop_assert_eq!(parsed.value.items, items);
         }
-        if whole {
-            prop_assert!(lex(&text).iter().all(|t| !t.kind.is_error()));
+        Err(diagnostics) => {
+            let lexical = lex(&text).iter().any(|t| t.kind.is_error());
+            prop_assert!(whole || lexical || errors > 0, "only the whole is refused: {:?}", diagnostics);
+            // Some things only the tree shows, such as statements beside models.
+            prop_assert!(
+                !whole || diagnostics.iter().all(|d| matches!(d.code, "E0115" | "E0105")),
+                "{:?}",
+                diagnostics
+            );
         }
     }
+    if whole {
+        prop_assert!(lex(&text).iter().all(|t| !t.kind.is_error()));
+    }
+    Ok(())
 }

@@ -8,7 +8,8 @@ use crate::syntax::print::format;
 pub fn print_source(module: &Module) -> String {
     let mut out = String::new();
     for (i, item) in module.items.iter().enumerate() {
-        if i > 0 {
+        let groups = |item: &Item| matches!(item, Item::Statement(_) | Item::Use(_));
+        if i > 0 && !(groups(item) && groups(&module.items[i - 1])) {
             out.push('\n');
         }
         write_item(&mut out, item);

@@ -424,5 +424,5 @@ fn files_side_by_side() {
     let ran = place.run(&["new", "--data", "x.csv", "--data", "t.json", "--target", "t"]).exits(0);
     assert!(ran.out.contains("from columns(\"x\")") && ran.out.contains("not used: id"), "{}", ran.out);
     let err = place.run(&["new", "--data", "x.csv", "--data", "u.csv", "--target", "x"]).exits(1).err;
-    assert!(err.contains("error[E0761]: column \"x\" is both in x.csv and in u.csv"), "{err}");
+    assert!(err.contains("error[E0715]: column `x` is in x.csv and in u.csv"), "{err}");
 }

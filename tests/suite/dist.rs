@@ -242,6 +242,36 @@ fn no_draw_and_no_density_without_a_distribution() {
     }
 }
 
+/// Second differences of the log density in every location, for every draw.
+#[test]
+fn concavity_is_as_recorded() {
+    for family in FAMILIES {
+        let mut most: f64 = 0.0;
+        let locations =
+            |i: &usize| family.args[*i].elem == Elem::Real && family.args[*i].shape == ArgShape::Node;
+        for args in settings(family) {
+            for i in (0..family.args.len()).filter(locations).filter(|i| !args[*i].is_nan()) {
+                let draws = atoms(family.support).unwrap_or_else(|| vec![-3.0, 0.1, 2.0, 30.0]);
+                for (y, f) in
+                    draws.iter().take(30).flat_map(|y| (-60..60).map(move |f| (*y, f64::from(f) / 4.0)))
+                {
+                    let at = |f: f64| {
+                        let mut args = args.clone();
+                        args[i] = f;
+                        (family.log_density)(y, &args)
+                    };
+                    let rounding = 1e-12 * at(f).abs();
+                    most = most.max(at(f - 0.25) - 2.0 * at(f) + at(f + 0.25) - rounding);
+                }
+            }
+        }
+        // the shape of Gamma and the levels of Categorical are no locations of this kind
+        if family.args.iter().any(|a| a.elem == Elem::Real && a.shape == ArgShape::Node) {
+            assert_eq!(most < 1e-9, family.log_concave, "{}: {most}", family.name);
+        }
+    }
+}
+
 /// A source of numbers that always says the same must not hang a sampler.
 #[test]
 fn a_stuck_source_ends() {

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use sbl::Compiler;
 use sbl::dist::FAMILIES;
-use sbl::source::FileId;
-use sbl::syntax::parse::parse;
 
 /// A program, and where it comes from.
 struct Shown {
@@ -52,12 +51,22 @@ fn families() -> impl Iterator<Item = Shown> {
     FAMILIES.iter().map(|f| Shown { name: format!("the example of {}", f.name), text: f.example.to_owned() })
 }
 
+/// Compiles to a graph, without a warning; a plan may not be available.
 #[test]
-fn every_shown_program_parses() {
+fn every_shown_program_compiles() {
+    let mut problems = Vec::new();
     for shown in examples().into_iter().chain(documented()).chain(families()) {
-        let parsed = parse(FileId(0), &shown.text);
-        assert!(parsed.as_ref().is_ok_and(|p| p.warnings.is_empty()), "{}: {parsed:#?}", shown.name);
+        match Compiler::new().file(&shown.name).compile_all(&shown.text) {
+            Err(error) => problems.push(error.to_string()),
+            Ok(models) => {
+                for model in models {
+                    problems
+                        .extend(model.warnings().iter().map(|w| format!("{}: {}", shown.name, w.message)));
+                }
+            }
+        }
     }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
 }
 
 /// The command in the head of an example names the example and data that are there.

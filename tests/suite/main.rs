@@ -1,23 +1,50 @@
-//! Every integration test, in one binary, one file a topic.
+//! The tests that look at the program from outside, one file a topic, in one binary.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "the helpers of a test fail it; clippy's own exception knows only functions marked #[test]"
+)]
+
+mod binding;
 mod check;
 mod cli_data;
+mod cli_fit;
 mod cli_help;
+mod cli_model;
 mod cli_run;
 mod cli_write;
+mod compiled;
 mod dist;
+mod errors_data;
 mod errors_graph;
 mod errors_names;
+mod errors_plan;
 mod errors_shapes;
 mod errors_supports;
 mod errors_syntax;
+mod evaluation;
 mod examples;
+mod fit_properties;
+mod general_problems;
 mod golden;
 mod golden_gauss;
+mod graph;
 mod imports;
+mod linear_forms;
+mod numeric_cases;
 mod pages;
+mod plan;
 mod plates;
 mod problems;
+mod programs;
 mod render;
+mod replications;
+mod special_functions;
 mod syntax;
+mod syntax_format;
+mod syntax_limits;
+mod syntax_properties;
+mod syntax_trees;
 mod tidy;

@@ -1,6 +1,9 @@
 //! Pages that are generated from the code are current. `UPDATE_DOCS=1 cargo test` writes them.
 
+use sbl::diag::codes::CODES;
 use sbl::dist::{FAMILIES, page::page};
+use sbl::source::FileId;
+use sbl::syntax::parse::parse;
 
 const FAMILIES_HEAD: &str = "\
 # Families
@@ -24,4 +27,32 @@ fn assert_current(file: &str, text: &str) {
 fn families() {
     let pages: Vec<String> = FAMILIES.iter().map(|f| page(f)).collect();
     assert_current("docs/families.md", &(FAMILIES_HEAD.to_owned() + &pages.join("\n")));
+}
+
+/// The first program on the page of a code raises it.
+#[test]
+fn diagnostics_pages_show_what_they_explain() {
+    // what takes thousands of lines, and what a query raises, not a program
+    let no_program = ["E0113", "E0114", "E0199", "E0551"];
+    let mut problems = Vec::new();
+    for code in CODES.iter().filter(|c| c.code[1..].starts_with("01") && !no_program.contains(&c.code)) {
+        let Some(program) = code.page.split("\n```sbl\n").nth(1).and_then(|rest| rest.split("```").next())
+        else {
+            continue;
+        };
+        let found = raised(program);
+        if !found.iter().any(|c| c == code.code) {
+            problems.push(format!("{}: its program raises {found:?}", code.code));
+        }
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+/// The codes that a program raises.
+fn raised(program: &str) -> Vec<String> {
+    let found = match parse(FileId(0), program) {
+        Ok(parsed) => parsed.warnings,
+        Err(errors) => errors,
+    };
+    found.iter().map(|d| d.code.to_owned()).collect()
 }

@@ -51,7 +51,7 @@ error[E0201]: unknown name `γ`
   note: second
   help: did you mean `β`?
 ";
-    assert_eq!(render(&[diag.clone()], &sources, &PLAIN), expected);
+    assert_eq!(render(std::slice::from_ref(&diag), &sources, &PLAIN), expected);
     let ascii = render(&[diag], &sources, &RenderOptions { color: false, unicode: false });
     assert!(ascii.lines().all(|l| !l.contains(['│', '╭', '┬', '╯'])), "{ascii}");
 }
@@ -225,7 +225,7 @@ fn colours_only_on_request_and_no_tricks() {
     let diag = Diagnostic::error("E0101", "stray \u{1b}[31m")
         .at(of(&sources, file, "evil"), "\u{7}here")
         .note("\u{8}");
-    let plain = render(&[diag.clone()], &sources, &PLAIN);
+    let plain = render(std::slice::from_ref(&diag), &sources, &PLAIN);
     assert!(
         !plain.contains(|c: char| c.is_control() && c != '\n') && !plain.contains('\u{202e}'),
         "{plain:?}"

@@ -1,7 +1,8 @@
 //! A picture of the graph in the style of a textbook, drawn by ourselves.
 
 use super::escape::xml;
-use super::layout::{Layout, Rect, bend, layout};
+use super::geometry::Rect;
+use super::layout::{Layout, bend, layout};
 use super::picture::{Look, Picture, picture};
 use crate::graph::dag::Dag;
 
@@ -19,19 +20,23 @@ pub fn svg(dag: &Dag) -> String {
     for plate in layout.plates.iter().rev() {
         let r = plate.rect;
         out.push_str(&format!(
-            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"9\" fill=\"none\" stroke=\"#555\"/>\n\
-             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" font-size=\"13\" fill=\"#333\">{}</text>\n",
-            r.x,
-            r.y,
-            r.w,
-            r.h,
-            r.x + r.w - 8.0,
-            r.y + r.h - 7.0,
-            xml(&plate.label)
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"9\" fill=\"none\" stroke=\"#555\"/>\n",
+            r.x, r.y, r.w, r.h
         ));
     }
     for (from, to) in &picture.edges {
         edge(&picture, &layout, *from, *to, &mut out);
+    }
+    // a white halo keeps labels readable where an edge passes
+    for plate in &layout.plates {
+        let r = plate.label_at;
+        out.push_str(&format!(
+            "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"13\" \
+             fill=\"#333\" stroke=\"white\" stroke-width=\"4\" paint-order=\"stroke\">{}</text>\n",
+            r.x,
+            r.y + r.h - 2.0,
+            xml(&plate.label)
+        ));
     }
     for (i, rect) in layout.items.iter().enumerate() {
         item(&picture, i, *rect, &mut out);

@@ -139,3 +139,17 @@ fn other_columns(node: &Node, known: &[String], found: &[String]) -> Diagnostic 
         .note(format!("found {}, expected {}", super::places::names(found), super::places::names(known)))
         .help("give the columns of the fit, in any order")
 }
+
+impl Bound {
+    /// Checksum of the values: the same data give the same one.
+    pub fn hash(&self) -> String {
+        let mut bytes = Vec::new();
+        for (node, value) in &self.values {
+            bytes.extend(node.0.to_le_bytes());
+            for x in value.array.iter() {
+                bytes.extend(x.to_bits().to_le_bytes());
+            }
+        }
+        crate::session::file::hex(&bytes)
+    }
+}

@@ -1,0 +1,58 @@
+//! `sbl sample`: draws from the prior of a program, or from the posterior of a fit.
+
+use sbl::data::Data;
+use sbl::diag::Diagnostic;
+use sbl::{Draws, Fit};
+
+use super::args::Sample;
+use super::failure::{Exit, Failure};
+use super::screen::Screen;
+use super::{compile, load, report};
+use crate::io as files;
+use crate::io::output::{Table, Values};
+
+/// Draws and writes one line a draw.
+pub fn run(args: &Sample, screen: &Screen) -> Result<Exit, Failure> {
+    let bytes = load::fit_bytes(&args.file)?;
+    let data = if args.data.files.is_empty() {
+        None
+    } else {
+        let read = files::read_data(&args.data.files, &args.data.reading.options())?;
+        report::print_plain(screen, &read.warnings);
+        Some(read.value)
+    };
+    let draws = if bytes.starts_with(FIT_MARK) {
+        let settings = &args.settings;
+        if settings.model.is_some() || settings.infer.is_some() || !settings.set.is_empty() {
+            let found = format!(
+                "{} is a fit, and --model, --set and --infer apply to programs",
+                load::shown(&args.file)
+            );
+            return Err(Diagnostic::error("E0768", found).help("leave them out, or name the program").into());
+        }
+        Fit::from_bytes(&bytes, &load::shown(&args.file))?.sample(data.as_ref(), args.draws, args.seed)?
+    } else {
+        let text = crate::io::bytes::decode(bytes, &load::shown(&args.file))?;
+        let model = compile::text(&text, &args.file, &args.settings)?;
+        report::print(screen, model.warnings(), model.sources());
+        model.sample(&data.unwrap_or_else(Data::new), args.draws, args.seed)?
+    };
+    let csv = table(draws).to_csv();
+    match &args.output {
+        Some(path) => load::write_or_print(path, &csv, screen)?,
+        None => screen.result(&csv)?,
+    }
+    Ok(Exit::Done)
+}
+
+/// How a fit file begins.
+const FIT_MARK: &[u8] = b"sblfit ";
+
+fn table(draws: Draws) -> Table {
+    let mut table = Table::default();
+    for (j, name) in draws.columns.iter().enumerate() {
+        let values = draws.rows.iter().map(|row| row.get(j).copied().unwrap_or(f64::NAN)).collect();
+        table.push(name.clone(), Values::Numbers(values));
+    }
+    table
+}

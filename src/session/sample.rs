@@ -1,0 +1,180 @@
+//! Draws as a table: the prior of a model, or the posterior (and posterior predictive) of a fit.
+//!
+//! One row a draw; one column an entry of a node, named as in CmdStan: `tau`, `w.1`, `W.2.1`.
+
+use std::collections::BTreeMap;
+
+use super::bind::{self, Bound};
+use super::compile::Model;
+use super::draws::{Innovations, NoDraw, Uniforms, array, draw, posterior_values};
+use super::fit::Fit;
+use crate::check::dim::Atom;
+use crate::check::typed::{NodeId, NodeKind};
+use crate::data::Data;
+use crate::design::{Frozen, Inputs, Value};
+use crate::diag::Diagnostic;
+use crate::error::Error;
+
+const MEMORY: usize = 8 << 30;
+
+/// Draws of nodes.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Draws {
+    /// One name a column.
+    pub columns: Vec<String>,
+    /// One vector a draw, as long as `columns`.
+    pub rows: Vec<Vec<f64>>,
+}
+
+impl Model {
+    /// Draws from the prior: every latent node, then every observed node at the inputs of `data`
+    /// (targets are ignored).
+    ///
+    /// # Errors
+    /// E07: the data do not fit the model; E0818: a prior is improper, or a `param` has no value.
+    pub fn sample(&self, data: &Data, n: usize, seed: u64) -> Result<Draws, Error> {
+        let typed = self.typed();
+        let bound = bind::bind_inputs(typed, data).map_err(|found| self.error(found))?.value;
+        let broken = |e| self.error(vec![bind::diagnose(typed, Some(data), &e)]);
+        let (frozen, _) = Frozen::learn(bound.inputs(typed), MEMORY).map_err(broken)?;
+        let mut uniforms = Uniforms::new(seed);
+        let mut table = Table::default();
+        for _ in 0..n {
+            let mut values = bound.values.clone();
+            // what is drawn must not see what was observed
+            values.retain(|node, _| !typed.node(*node).is_observed());
+            for node in self.dag().topological() {
+                let Some(dist) = typed.node(node).dist() else {
+                    if matches!(typed.node(node).kind, NodeKind::Param { .. }) {
+                        return Err(self.no_draw(data, NoDraw::Param(node)));
+                    }
+                    continue;
+                };
+                let inputs = Inputs { values: &values, ..bound.inputs(typed) };
+                let entries = draw(inputs, &frozen, MEMORY, node, dist, &mut uniforms)
+                    .and_then(|entries| array(inputs, node, entries))
+                    .map_err(|e| self.no_draw(data, e))?;
+                values.insert(node, entries);
+            }
+            let order = self.dag().topological().into_iter().filter(|n| typed.node(*n).dist().is_some());
+            table.push(typed, &values, order);
+        }
+        Ok(table.draws)
+    }
+
+    fn no_draw(&self, data: &Data, why: NoDraw) -> Error {
+        let typed = self.typed();
+        self.error(vec![match why {
+            NoDraw::Eval(error) => bind::diagnose(typed, Some(data), &error),
+            NoDraw::Improper(node) => {
+                let node = typed.node(node);
+                let family = node.dist().map_or("its distribution", |d| d.family.name);
+                Diagnostic::error("E0818", format!("`{}` cannot be drawn: {family} is improper here", node.name))
+                    .at(node.span, "has no proper distribution")
+                    .help("give it a proper prior, or sample from a fit")
+            }
+            NoDraw::Param(node) => {
+                let node = typed.node(node);
+                Diagnostic::error("E0818", format!("`{}` cannot be drawn: a param has no prior", node.name))
+                    .at(node.span, "estimated by a fit")
+                    .help("make it a constant (`let`), give it a prior, or sample from a fit")
+            }
+        }])
+    }
+}
+
+impl Fit {
+    /// Draws from the posterior: hyperparameters at their estimates, every latent node; with data,
+    /// also every observed node at these inputs.
+    ///
+    /// # Errors
+    /// E07: the data do not fit the model.
+    pub fn sample(&self, data: Option<&Data>, n: usize, seed: u64) -> Result<Draws, Error> {
+        let model = self.model();
+        let typed = model.typed();
+        let plan = model.plan()?;
+        let state = self.state();
+        let bound = match data {
+            Some(data) => {
+                bind::bind_prediction(typed, &state.schema, data, false).map_err(|found| model.error(found))?.value
+            }
+            None => self.frozen_dims(),
+        };
+        let innovations = Innovations::new(&state.posterior);
+        let mut uniforms = Uniforms::new(seed);
+        let mut table = Table::default();
+        let empty = Data::new();
+        let broken = |e| model.no_draw(data.unwrap_or(&empty), e);
+        for _ in 0..n {
+            let inputs = bound.inputs(typed);
+            let mut values =
+                posterior_values(plan, inputs, &state.frozen, MEMORY, &innovations, &mut uniforms).map_err(broken)?;
+            let mut shown: Vec<NodeId> = plan.hypers.iter().map(|h| h.node).collect();
+            shown.extend(plan.blocks.iter().map(|b| b.node));
+            if data.is_some() {
+                for term in &plan.terms {
+                    let Some(dist) = typed.node(term.node).dist() else { continue };
+                    let inputs = Inputs { values: &values, ..bound.inputs(typed) };
+                    let entries = draw(inputs, &state.frozen, MEMORY, term.node, dist, &mut uniforms)
+                        .and_then(|entries| array(inputs, term.node, entries))
+                        .map_err(broken)?;
+                    values.insert(term.node, entries);
+                    shown.push(term.node);
+                }
+            }
+            shown.sort_unstable();
+            table.push(typed, &values, shown.into_iter());
+        }
+        Ok(table.draws)
+    }
+
+    /// The dimensions at training, for a sample without new data.
+    fn frozen_dims(&self) -> Bound {
+        let mut bound = Bound::default();
+        let schema = &self.state().schema;
+        bound.dims = schema.dims.iter().cloned().collect();
+        for (atom, size) in schema.dims.iter() {
+            if let Atom::Train(symbol) = atom {
+                bound.dims.entry(Atom::Symbol(symbol.clone())).or_insert(*size);
+            }
+        }
+        bound.levels = schema.levels.clone();
+        bound.columns = schema.columns.clone();
+        bound
+    }
+}
+
+#[derive(Default)]
+struct Table {
+    draws: Draws,
+}
+
+impl Table {
+    fn push(
+        &mut self,
+        typed: &crate::check::typed::Model,
+        values: &BTreeMap<NodeId, Value>,
+        nodes: impl Iterator<Item = NodeId>,
+    ) {
+        let first = self.draws.rows.is_empty();
+        let mut row = Vec::new();
+        for node in nodes {
+            let Some(value) = values.get(&node) else { continue };
+            let rank = typed.node(node).ty.shape.len();
+            if first {
+                let name = &typed.node(node).name;
+                for j in 0..value.cols() {
+                    for i in 0..value.rows() {
+                        self.draws.columns.push(match rank {
+                            0 => name.clone(),
+                            1 => format!("{name}.{}", i + 1),
+                            _ => format!("{name}.{}.{}", i + 1, j + 1),
+                        });
+                    }
+                }
+            }
+            row.extend(value.array.iter().copied());
+        }
+        self.draws.rows.push(row);
+    }
+}
