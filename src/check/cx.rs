@@ -16,7 +16,7 @@ const MAX_DEPTH: u32 = 600;
 /// Most expressions of one model.
 const MAX_EXPRS: usize = 200_000;
 /// Most expressions elaborated inside bodies of functions for one model.
-const MAX_STEPS: usize = 400_000;
+const MAX_STEPS: usize = 200_000;
 /// Most nodes of one model.
 const MAX_NODES: usize = 20_000;
 /// Deepest elaboration: brackets, calls within calls, priors within priors.

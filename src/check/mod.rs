@@ -82,6 +82,10 @@ pub fn check(
     loading.into_iter().for_each(|d| sink.push(d));
     for id in modules.by_the_user() {
         definition::verify_definition(&modules, id, &mut sink);
+        // one definition that grows beyond all measure is enough to know
+        if sink.all.iter().any(|d| d.code == "E0504") {
+            break;
+        }
     }
     let overrides = Overrides::new(&options.set);
     let mut models = Vec::new();

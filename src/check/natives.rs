@@ -484,10 +484,7 @@ impl Cx<'_> {
         } else {
             // D (D − 1) / 2
             let less = rows.cols.sub(&Dim::number(1));
-            match self.dim_op(Op::Mul, &rows.cols, &less).and_then(|p| p.div(2)) {
-                Some(width) => width,
-                None => return None,
-            }
+            self.dim_op(Op::Mul, &rows.cols, &less).and_then(|p| p.div(2))?
         };
         let set = if f == Native::Powers { x.set.mul(x.set).join(x.set) } else { x.set.mul(x.set) };
         let expr = self.push(ExprKind::Call(f, args), set, vec![rows.rows, width], span)?;

@@ -30,7 +30,7 @@ impl Cx<'_> {
                     Some(dims) => Some(dims.into_iter().collect::<Option<Vec<Dim>>>()?),
                     None => None,
                 };
-                return self.latent(body, family, t, &lead?, shape, right, here);
+                return self.latent(body, family, t, &lead?, shape, here);
             }
             return self.observe(body, family, t, &lead?, right);
         }
@@ -80,10 +80,10 @@ impl Cx<'_> {
         t: &ast::TildeStmt,
         lead: &[PlateId],
         shape: Option<Vec<Dim>>,
-        right: Span,
         here: &Here,
     ) -> Option<Made> {
         let (stmt, place) = (here.stmt, here.place);
+        let right = Span { start: t.family.span.start, ..stmt.span };
         let target = Target { name: &t.name, lead, data: None, shape, span: right };
         let (dist, shape) = self.dist(&body.env, family, t, &target)?;
         let crate::dist::Support::Elem(elem) = family.support else { return None };

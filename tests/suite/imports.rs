@@ -305,3 +305,70 @@ fn pages_show_programs_that_trigger_their_code() {
 fn no_files_by_default() {
     assert!(NoFiles.load("a", "b").is_err());
 }
+
+/// Swaps, drops and repeats words of right programs: whatever comes out, checking it ends without a panic,
+/// and every span lies in its file.
+#[test]
+fn mangled_programs_end_in_a_diagnostic() {
+    let mut words: Vec<Vec<String>> = Vec::new();
+    for dir in ["examples", "tests/programs"] {
+        let dir = format!("{}/{dir}", env!("CARGO_MANIFEST_DIR"));
+        let mut paths: Vec<_> = std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
+        paths.sort();
+        for path in paths.iter().filter(|p| p.extension().is_some_and(|e| e == "sbl")) {
+            let text = std::fs::read_to_string(path).unwrap();
+            let mut list = vec![String::new()];
+            let mut kind = 0;
+            for c in text.chars() {
+                let k = if c.is_alphanumeric() || c == '_' || c == '.' { 1 } else { 2 };
+                if k == 2 || k != kind {
+                    list.push(String::new());
+                }
+                kind = k;
+                list.last_mut().unwrap().push(c);
+            }
+            words.push(list);
+        }
+    }
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = |n: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % n as u64) as usize
+    };
+    let mut accepted = 0;
+    for _ in 0..4000 {
+        let mut list = words[random(words.len())].clone();
+        for _ in 0..1 + random(3) {
+            let (i, j) = (random(list.len()), random(list.len()));
+            match random(4) {
+                0 => drop(list.remove(i)),
+                1 => list.swap(i, j),
+                2 => list[i] = list[j].clone(),
+                _ => {
+                    let other = &words[random(words.len())];
+                    list.insert(i, other[random(other.len())].clone());
+                }
+            }
+        }
+        let text = list.concat();
+        let (found, sources) = match check_text(&text) {
+            Ok((models, warnings, sources)) => {
+                accepted += 1;
+                models.iter().for_each(|m| drop(check::print_typed(m)));
+                (warnings, sources)
+            }
+            Err(found) => found,
+        };
+        for label in found.iter().flat_map(|d| d.primary.iter().chain(&d.secondary)) {
+            let file = sources.text(label.span.file);
+            assert!(
+                file.is_char_boundary(label.span.start as usize)
+                    && file.is_char_boundary(label.span.end as usize),
+                "{text}"
+            );
+        }
+    }
+    assert!(accepted > 100, "{accepted}");
+}
