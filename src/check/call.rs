@@ -245,7 +245,8 @@ impl Cx<'_> {
     pub(crate) fn not_recursive(&mut self, id: DefId, name: &ast::Ident, span: Span) -> Option<()> {
         let Some(start) = self.calls.iter().position(|(d, _)| *d == id) else { return Some(()) };
         let mut members: Vec<DefId> = self.calls[start..].iter().map(|(d, _)| *d).collect();
-        let mut way: Vec<String> = members.iter().map(|d| self.modules.def(*d).0.name().node.clone()).collect();
+        let mut way: Vec<String> =
+            members.iter().map(|d| self.modules.def(*d).0.name().node.clone()).collect();
         way.push(name.node.clone());
         members.sort();
         if !self.sink.circles.insert(members) {
@@ -467,4 +468,3 @@ pub(crate) fn wanted_help(elem: Elem) -> String {
         Elem::Real => "levels are no numbers: take `onehot(…)`, or index with it".to_owned(),
     }
 }
-

@@ -371,7 +371,8 @@ impl Cx<'_> {
             }
             Some(dim) => Some(dim),
             None => {
-                let mut help = "use a symbol of a data shape, a constant `let`, `cols(…)`, `rows(…)` or `levels(…)`";
+                let mut help =
+                    "use a symbol of a data shape, a constant `let`, `cols(…)`, `rows(…)` or `levels(…)`";
                 let found = match self.exprs.get(v.expr).kind {
                     ExprKind::Number(Bits(x)) => format!("{x}"),
                     ExprKind::Node(id) => {

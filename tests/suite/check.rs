@@ -148,7 +148,10 @@ pub fn verify_table(table: &[Wrong]) {
             _ => false,
         };
         if !fine {
-            bad.push(format!("{program}\nexpected {code} line {line} {message:?} {help:?}\n{}", shown(&found, &sources)));
+            bad.push(format!(
+                "{program}\nexpected {code} line {line} {message:?} {help:?}\n{}",
+                shown(&found, &sources)
+            ));
         }
     }
     assert!(bad.is_empty(), "{} of {}:\n{}", bad.len(), table.len(), bad.join("\n\n"));

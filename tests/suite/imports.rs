@@ -21,7 +21,10 @@ impl Loader for Files {
     }
 }
 
-fn with_files(text: &str, files: &[(&'static str, &'static str)]) -> Result<(Vec<Model>, Diagnostics), String> {
+fn with_files(
+    text: &str,
+    files: &[(&'static str, &'static str)],
+) -> Result<(Vec<Model>, Diagnostics), String> {
     let mut sources = SourceMap::new();
     let file = sources.add("main.sbl", text);
     let module = parse(file, text).unwrap_or_else(|_| panic!("{text}")).value;
@@ -40,13 +43,16 @@ fn a_file_is_imported() {
     let text = check::print_typed(&models[0]);
     assert!(text.contains("exp(-sqdist(column(x), train(column(x))) / 81)"), "{text}");
     // rbf is imported by the library, not by the program
-    let wrong = with_files("use \"lib.sbl\"\ndata x: real[N]\nlet phi = rbf(x, width = 2)", &[("lib.sbl", lib)]).unwrap_err();
+    let wrong =
+        with_files("use \"lib.sbl\"\ndata x: real[N]\nlet phi = rbf(x, width = 2)", &[("lib.sbl", lib)])
+            .unwrap_err();
     assert!(wrong.contains("E0202"), "{wrong}");
 }
 
 #[test]
 fn errors_in_an_imported_file_point_there() {
-    let wrong = with_files("use \"lib.sbl\"\nmu ~ Flat()", &[("lib.sbl", "\nfn f(x: real) -> real = y")]).unwrap_err();
+    let wrong = with_files("use \"lib.sbl\"\nmu ~ Flat()", &[("lib.sbl", "\nfn f(x: real) -> real = y")])
+        .unwrap_err();
     assert!(wrong.contains("E0201 lib.sbl:2:25"), "{wrong}");
     let wrong = with_files("use \"lib.sbl\"\nmu ~ Flat()", &[("lib.sbl", "mu ~ Flat()")]).unwrap_err();
     assert!(wrong.contains("E0206") && wrong.contains("defines no `fn`"), "{wrong}");
@@ -56,12 +62,23 @@ fn errors_in_an_imported_file_point_there() {
 
 #[test]
 fn import_circles_are_shown() {
-    let files = [("a.sbl", "use \"b.sbl\"\nfn f(x: real) -> real = x"), ("b.sbl", "use \"a.sbl\"\nfn g(x: real) -> real = x")];
+    let files = [
+        ("a.sbl", "use \"b.sbl\"\nfn f(x: real) -> real = x"),
+        ("b.sbl", "use \"a.sbl\"\nfn g(x: real) -> real = x"),
+    ];
     let wrong = with_files("use \"a.sbl\"\nmu ~ Flat()", &files).unwrap_err();
     assert!(wrong.contains("E0208 b.sbl:1:1") && wrong.contains("a.sbl → b.sbl → a.sbl"), "{wrong}");
     // one file by two ways is no circle
-    let files = [("a.sbl", "use \"c.sbl\"\nfn f(x: real) -> real = h(x)"), ("b.sbl", "use \"c.sbl\"\nfn g(x: real) -> real = h(x)"), ("c.sbl", "fn h(x: real) -> real = x")];
-    with_files("use \"a.sbl\"\nuse \"b.sbl\"\nlet a = f(1) + g(2)\nmu ~ Normal(a, sd = 1)\nlet b = mu", &files).unwrap();
+    let files = [
+        ("a.sbl", "use \"c.sbl\"\nfn f(x: real) -> real = h(x)"),
+        ("b.sbl", "use \"c.sbl\"\nfn g(x: real) -> real = h(x)"),
+        ("c.sbl", "fn h(x: real) -> real = x"),
+    ];
+    with_files(
+        "use \"a.sbl\"\nuse \"b.sbl\"\nlet a = f(1) + g(2)\nmu ~ Normal(a, sd = 1)\nlet b = mu",
+        &files,
+    )
+    .unwrap();
 }
 
 #[test]
@@ -76,11 +93,20 @@ fn modules_and_full_paths() {
 
 #[test]
 fn constants_are_set_from_outside() {
-    let set = |values: &[(&str, f64)]| Options { set: values.iter().map(|(n, x)| ((*n).to_owned(), *x)).collect(), infer: None };
+    let set = |values: &[(&str, f64)]| Options {
+        set: values.iter().map(|(n, x)| ((*n).to_owned(), *x)).collect(),
+        infer: None,
+    };
     let program = "use std.kernels.rbf\ndata x: real[N]\nlet width = 3.0\nlet K = 2\nlet twice = 2 * width\nlet phi = rbf(x, width = twice)\nw ~ Flat() [K]\nlet a = w";
-    let (models, _, _) = check_with(program, &set(&[("width", 5.0), ("K", 4.0)])).unwrap_or_else(|(d, s)| panic!("{}", shown(&d, &s)));
+    let (models, _, _) = check_with(program, &set(&[("width", 5.0), ("K", 4.0)]))
+        .unwrap_or_else(|(d, s)| panic!("{}", shown(&d, &s)));
     let text = check::print_typed(&models[0]);
-    for part in ["constant width: positive = 5", "constant K: count = 4", "constant twice: positive = 2 * width", "latent w: real[4]"] {
+    for part in [
+        "constant width: positive = 5",
+        "constant K: count = 4",
+        "constant twice: positive = 2 * width",
+        "latent w: real[4]",
+    ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
     for (values, message, help) in [
@@ -93,13 +119,13 @@ fn constants_are_set_from_outside() {
         let (d, sources) = check_with(program, &set(values)).map(|_| ()).unwrap_err();
         let text = shown(&d, &sources);
         assert!(text.contains(message) && text.contains(help), "{values:?}\n{text}");
-        assert_eq!(d.len(), 1, "{text}");
-        if !values[0].0.starts_with(['K', 'w']) {
-            assert_eq!(d[0].code, "E0212");
-        }
+        assert_eq!(d.iter().filter(|d| d.is_error()).count(), 1, "{text}");
+        let settable = matches!(values[0].0, "K" | "width");
+        assert_eq!(d[0].code == "E0212", !settable, "{text}");
     }
     // one of several models has the name
-    let two = "model a { let s = 1.0\nmu ~ Normal(0, sd = s)\nlet z = mu }\nmodel b { mu ~ Flat()\nlet z = mu }";
+    let two =
+        "model a { let s = 1.0\nmu ~ Normal(0, sd = s)\nlet z = mu }\nmodel b { mu ~ Flat()\nlet z = mu }";
     assert!(check_with(two, &set(&[("s", 2.0)])).is_ok());
 }
 
@@ -107,7 +133,8 @@ fn constants_are_set_from_outside() {
 fn infer_is_overridden() {
     let infer = sbl::syntax::parse::parse_infer("evidence(max_iter = 5)").unwrap();
     let options = Options { set: Vec::new(), infer: Some(infer) };
-    let (models, _, _) = check_with("data t: real[N]\nt ~ Normal(0, sd = 1)\ninfer variational", &options).unwrap_or_else(|_| panic!());
+    let (models, _, _) = check_with("data t: real[N]\nt ~ Normal(0, sd = 1)\ninfer variational", &options)
+        .unwrap_or_else(|_| panic!());
     assert_eq!(models[0].infer.method.as_deref(), Some("evidence"));
     let text = typed("data t: real[N]\nt ~ Normal(0, sd = 1)\ninfer auto(tol = 1e-8, updates = em)");
     assert!(text.contains("infer auto(tol = 1e-8, updates = em)"), "{text}");
@@ -125,15 +152,52 @@ fn several_errors_at_once_and_no_echoes() {
 fn warnings() {
     let warned = |text: &str| {
         let (_, warnings, sources) = check_text(text).unwrap_or_else(|(d, s)| panic!("{}", shown(&d, &s)));
-        warnings.iter().map(|w| format!("{} {}", w.code, sources.line_column(w.primary.as_ref().unwrap().span.file, w.primary.as_ref().unwrap().span.start).0)).collect::<Vec<_>>()
+        warnings
+            .iter()
+            .map(|w| {
+                format!(
+                    "{} {}",
+                    w.code,
+                    sources
+                        .line_column(
+                            w.primary.as_ref().unwrap().span.file,
+                            w.primary.as_ref().unwrap().span.start
+                        )
+                        .0
+                )
+            })
+            .collect::<Vec<_>>()
     };
-    assert_eq!(warned("use std.kernels.{rbf, cauchy}\ndata x: real[N]\ndata t: real[N]\nw ~ Flat() [N]\nt ~ Normal(x .* w, sd = 1)"), ["W0201 1", "W0201 1"]);
-    assert_eq!(warned("data x: real[N]\ndata t: real[N]\nlet k = 2\nparam s: positive\nz ~ Flat()\nt ~ Normal(0, sd = 1)"), ["W0202 1", "W0202 3", "W0202 4", "W0202 5"]);
+    assert_eq!(
+        warned(
+            "use std.kernels.{rbf, cauchy}\ndata x: real[N]\ndata t: real[N]\nw ~ Flat() [N]\nt ~ Normal(x .* w, sd = 1)"
+        ),
+        ["W0201 1", "W0201 1"]
+    );
+    assert_eq!(
+        warned(
+            "data x: real[N]\ndata t: real[N]\nlet k = 2\nparam s: positive\nz ~ Flat()\nt ~ Normal(0, sd = 1)"
+        ),
+        ["W0202 1", "W0202 3", "W0202 4", "W0202 5"]
+    );
     // sizes are uses, derived quantities are reported
-    assert_eq!(warned("data x: real[N, D]\ndata t: real[N]\nw ~ Flat() [cols(x)]\nlet d = w[1] - w[2]\nt ~ Normal(0, sd = 1)"), [""; 0]);
+    assert_eq!(
+        warned(
+            "data x: real[N, D]\ndata t: real[N]\nw ~ Flat() [cols(x)]\nlet d = w[1] - w[2]\nt ~ Normal(0, sd = 1)"
+        ),
+        [""; 0]
+    );
     assert_eq!(warned("data sum: real[N]\nsum ~ Normal(0, sd = 1)"), ["W0203 1"]);
-    assert_eq!(warned("data x: real[N]\ndata z: real[N]\ndata t: real[N]\nb ~ Flat()\nt ~ Normal(b * (x * z), sd = 1)"), ["W0301 5"]);
-    assert_eq!(warned("data x: real[N]\ndata z: real[N]\ndata t: real[N]\nlet m = x * z\nt ~ Normal(m, sd = 1)"), ["W0301 4"]);
+    assert_eq!(
+        warned(
+            "data x: real[N]\ndata z: real[N]\ndata t: real[N]\nb ~ Flat()\nt ~ Normal(b * (x * z), sd = 1)"
+        ),
+        ["W0301 5"]
+    );
+    assert_eq!(
+        warned("data x: real[N]\ndata z: real[N]\ndata t: real[N]\nlet m = x * z\nt ~ Normal(m, sd = 1)"),
+        ["W0301 4"]
+    );
 }
 
 #[test]
@@ -166,9 +230,20 @@ fn deep_and_huge_programs_end() {
     let reversed: String = (0..3000).rev().map(|i| format!("let a{} = a{i} + 1\n", i + 1)).collect();
     let reversed = format!("{reversed}a0 ~ Flat()\n");
     let plates: String = "plate i%d in 2 {\n".repeat(1);
-    let plates = (0..100).map(|i| plates.replace("%d", &i.to_string())).collect::<String>() + "w ~ Flat()\n" + &"}\n".repeat(100);
-    let priors: String = (1..200).map(|i| format!("prior p{i}(n) {{\nw ~ p{}(n)\nreturn w\n}}\n", i - 1)).collect();
+    let plates = (0..100).map(|i| plates.replace("%d", &i.to_string())).collect::<String>()
+        + "w ~ Flat()\n"
+        + &"}\n".repeat(100);
+    let priors: String =
+        (1..200).map(|i| format!("prior p{i}(n) {{\nw ~ p{}(n)\nreturn w\n}}\n", i - 1)).collect();
     let priors = format!("prior p0(n) {{\nw ~ Flat() [n]\nreturn w\n}}\n{priors}w ~ p199(2)\nlet z = w");
+    let deeper: String =
+        (0..600).map(|i| format!("fn h{}(x: real) -> real = (h{i}(x) + 1)\n", i + 1)).collect();
+    let deeper = format!("fn h0(x: real) -> real = x\n{deeper}mu ~ Flat()\nlet a = h600(mu)");
+    let deeper_priors: String = (1..600)
+        .map(|i| format!("prior p{i}(n) {{\nplate k in 1 {{\nw[k] ~ p{}(n)\n}}\nreturn w\n}}\n", i - 1))
+        .collect();
+    let deeper_priors =
+        format!("prior p0(n) {{\nw ~ Flat()\nreturn w\n}}\n{deeper_priors}w ~ p599(2)\nlet z = w");
     for (name, program, code) in [
         ("doubling", &doubling, Some("E0504")),
         ("long", &long, Some("E0504")),
@@ -178,6 +253,8 @@ fn deep_and_huge_programs_end() {
         ("reversed", &reversed, None),
         ("plates", &plates, Some("E0214")),
         ("priors", &priors, None),
+        ("deeper chain", &deeper, Some("E0504")),
+        ("deeper priors", &deeper_priors, Some("E0504")),
     ] {
         let start = std::time::Instant::now();
         match (check_text(program), code) {
@@ -185,7 +262,9 @@ fn deep_and_huge_programs_end() {
             (Err((d, _)), Some(code)) => assert!(d.iter().any(|d| d.code == code), "{name}: {:?}", d.first()),
             (Ok(_), Some(_)) => panic!("{name} is accepted"),
             // beyond a limit it ends in a diagnostic, never in an overflow
-            (Err((d, s)), None) => assert!(d.iter().all(|d| d.code == "E0504" || d.code == "E0113"), "{name}: {}", shown(&d, &s)),
+            (Err((d, s)), None) => {
+                assert!(d.iter().all(|d| d.code == "E0504" || d.code == "E0113"), "{name}: {}", shown(&d, &s))
+            }
         }
         assert!(start.elapsed().as_secs() < 20, "{name}: {:?}", start.elapsed());
         println!("{name}: {:?}", start.elapsed());
@@ -196,7 +275,9 @@ fn deep_and_huge_programs_end() {
 fn pages_show_programs_that_trigger_their_code() {
     for code in codes::CODES {
         let stage = &code.code[..3];
-        if !matches!(stage, "E02" | "E03" | "E04" | "E05" | "W02" | "W03") || code.code >= "E0550" && stage == "E05" {
+        if !matches!(stage, "E02" | "E03" | "E04" | "E05" | "W02" | "W03")
+            || code.code >= "E0550" && stage == "E05"
+        {
             continue;
         }
         let mut blocks = code.page.split("```sbl\n").skip(1);
@@ -204,7 +285,10 @@ fn pages_show_programs_that_trigger_their_code() {
         if matches!(code.code, "E0208" | "E0212") {
             continue;
         }
-        let program = blocks.next().and_then(|b| b.split("```").next()).unwrap_or_else(|| panic!("{} shows no program", code.code));
+        let program = blocks
+            .next()
+            .and_then(|b| b.split("```").next())
+            .unwrap_or_else(|| panic!("{} shows no program", code.code));
         let (found, sources) = match check_text(program) {
             Ok((_, warnings, sources)) => (warnings, sources),
             Err(found) => found,

@@ -32,13 +32,22 @@ fn several_outputs() {
             &format!("{priors}y ~ Normal(x * W, precision = tau)"),
             &format!("{turned}y ~ Normal(x * W, precision = tau)"),
             &format!("{priors}plate n in N {{ y[n] ~ Normal(x[n] * W, precision = tau) }}"),
-            &format!("{priors}plate n in N {{ plate k in K {{ y[n, k] ~ Normal(x[n] * W[_, k], precision = tau) }} }}"),
-            &format!("{turned}plate k in K {{ plate n in N {{ y[n, k] ~ Normal(x[n] * W[_, k], precision = tau) }} }}"),
+            &format!(
+                "{priors}plate n in N {{ plate k in K {{ y[n, k] ~ Normal(x[n] * W[_, k], precision = tau) }} }}"
+            ),
+            &format!(
+                "{turned}plate k in K {{ plate n in N {{ y[n, k] ~ Normal(x[n] * W[_, k], precision = tau) }} }}"
+            ),
         ],
     );
     // the library's prior is the same graph
-    let library = typed("use std.priors.shared_ard\ndata x: real[N, M]\ndata y: real[N, K]\nW ~ shared_ard(M, K)\ntau ~ Gamma(0, 0)\ny ~ Normal(x * W, precision = tau)");
-    assert!(library.contains("latent W: real[M, K] ~ Normal(mean = 0, precision = repeat_columns(W.alpha, K))"), "{library}");
+    let library = typed(
+        "use std.priors.shared_ard\ndata x: real[N, M]\ndata y: real[N, K]\nW ~ shared_ard(M, K)\ntau ~ Gamma(0, 0)\ny ~ Normal(x * W, precision = tau)",
+    );
+    assert!(
+        library.contains("latent W: real[M, K] ~ Normal(mean = 0, precision = repeat_columns(W.alpha, K))"),
+        "{library}"
+    );
 }
 
 #[test]
@@ -101,9 +110,18 @@ fn plates_without_a_vector_form() {
     let cases: &[(&str, &str)] = &[
         ("plate n in N { let a[n] = z[n] * y[n] }", "derived a: real[N] = row_dot(z, y)"),
         ("plate n in N { let a[n] = W[g[n], h[n]] }", "derived a: real[N] = W[g, h]"),
-        ("plate n in N { plate k in K { let a[n, k] = x[n] + v[k] } }", "= repeat_columns(x, K) + repeat_rows(v, N)"),
-        ("plate k in K { plate n in N { let a[n, k] = x[n] + v[k] } }", "= repeat_columns(x, K) + repeat_rows(v, N)"),
-        ("plate k in K { plate n in N { let a[k, n] = x[n] + v[k] } }", "derived a: real[K, N] = repeat_rows(x, K) + repeat_columns(v, N)"),
+        (
+            "plate n in N { plate k in K { let a[n, k] = x[n] + v[k] } }",
+            "= repeat_columns(x, K) + repeat_rows(v, N)",
+        ),
+        (
+            "plate k in K { plate n in N { let a[n, k] = x[n] + v[k] } }",
+            "= repeat_columns(x, K) + repeat_rows(v, N)",
+        ),
+        (
+            "plate k in K { plate n in N { let a[k, n] = x[n] + v[k] } }",
+            "derived a: real[K, N] = repeat_rows(x, K) + repeat_columns(v, N)",
+        ),
         ("plate n in N { let a[n] = z[n] + x[n] }", "= z + repeat_columns(x, D)"),
         ("plate n in N { let a[n] = sum(z[n]) }", "derived a: real[N] = z * repeat_rows(1, D)"),
         ("plate n in N { let a[n] = mean(z[n]) }", "derived a: real[N] = z * repeat_rows(1, D) / D"),
@@ -121,7 +139,9 @@ fn plates_without_a_vector_form() {
 
 #[test]
 fn priors_inside_plates() {
-    let text = typed("use std.priors.ard\ndata x: real[N, M]\ndata y: real[N, K]\nplate k in K { W[k] ~ ard(M)\ntau[k] ~ Gamma(0, 0)\nplate n in N { y[n, k] ~ Normal(x[n] * W[k], precision = tau[k]) } }");
+    let text = typed(
+        "use std.priors.ard\ndata x: real[N, M]\ndata y: real[N, K]\nplate k in K { W[k] ~ ard(M)\ntau[k] ~ Gamma(0, 0)\nplate n in N { y[n, k] ~ Normal(x[n] * W[k], precision = tau[k]) } }",
+    );
     for part in [
         "latent W.alpha: positive[K, M] ~ Gamma(shape = 0, rate = 0)",
         "latent W: real[K, M] ~ Normal(mean = 0, precision = W.alpha)",
@@ -129,7 +149,9 @@ fn priors_inside_plates() {
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
-    let text = typed("prior hyper(n) {\nr ~ Gamma(1, 1)\na ~ Gamma(1, r) [n]\nw ~ Normal(0, precision = a)\nreturn w\n}\nprior twice(n) {\nb ~ hyper(n)\nw ~ Normal(b, sd = 1)\nreturn w\n}\ndata t: real[N]\nplate k in 3 { W[k] ~ twice(N) }\nt ~ Normal(W[1], sd = 1)\nlet r = W.b.r");
+    let text = typed(
+        "prior hyper(n) {\nr ~ Gamma(1, 1)\na ~ Gamma(1, r) [n]\nw ~ Normal(0, precision = a)\nreturn w\n}\nprior twice(n) {\nb ~ hyper(n)\nw ~ Normal(b, sd = 1)\nreturn w\n}\ndata t: real[N]\nplate k in 3 { W[k] ~ twice(N) }\nt ~ Normal(W[1], sd = 1)\nlet r = W.b.r",
+    );
     for part in [
         "latent W.b.r: positive[3] ~ Gamma(shape = 1, rate = 1)",
         "latent W.b.a: positive[3, N] ~ Gamma(shape = 1, rate = repeat_columns(W.b.r, N))",
@@ -149,7 +171,10 @@ fn functions_of_scalars_act_on_entries() {
         ("let a = sq(z, 2)", "derived a: non-negative[N, D] = (z + 2)^2"),
         ("let a = sq(x, x)", "derived a: non-negative[N] = (x + x)^2"),
         ("let a = sq(2, x)", "derived a: non-negative[N] = (2 + x)^2"),
-        ("plate n in N { let a[n] = sq(z[n], x[n]) }", "derived a: non-negative[N, D] = (z + repeat_columns(x, D))^2"),
+        (
+            "plate n in N { let a[n] = sq(z[n], x[n]) }",
+            "derived a: non-negative[N, D] = (z + repeat_columns(x, D))^2",
+        ),
     ] {
         let text = typed(&format!("{head}\n{program}"));
         assert!(text.contains(expected), "{program}\n{expected}\n{text}");
@@ -158,6 +183,12 @@ fn functions_of_scalars_act_on_entries() {
 
 #[test]
 fn empty_plates_warn() {
-    let (_, warnings, sources) = check_text("data t: real[N]\nt ~ Normal(0, sd = 1)\nplate n in N { }").unwrap_or_else(|(d, s)| panic!("{}", shown(&d, &s)));
-    assert_eq!(warnings.iter().map(|w| w.code).collect::<Vec<_>>(), ["W0204"], "{}", shown(&warnings, &sources));
+    let (_, warnings, sources) = check_text("data t: real[N]\nt ~ Normal(0, sd = 1)\nplate n in N { }")
+        .unwrap_or_else(|(d, s)| panic!("{}", shown(&d, &s)));
+    assert_eq!(
+        warnings.iter().map(|w| w.code).collect::<Vec<_>>(),
+        ["W0204"],
+        "{}",
+        shown(&warnings, &sources)
+    );
 }
