@@ -29,6 +29,7 @@ pub fn run(args: &Check, screen: &Screen) -> Result<Exit, Failure> {
         }
     };
     for file in &args.files {
+        let before = found.errors;
         let models = match compile::all(file, &args.settings) {
             Ok(models) => models,
             Err(failure) => {
@@ -58,7 +59,7 @@ pub fn run(args: &Check, screen: &Screen) -> Result<Exit, Failure> {
                 found.remark(screen, model, &binding::constraints(model));
             }
         }
-        if !found.json && found.errors == 0 {
+        if !found.json && found.errors == before {
             let names: Vec<&str> = models.iter().map(Model::name).collect();
             screen.note(&format!(
                 "{}: {} ok ({})",

@@ -1,5 +1,7 @@
 //! Diagnostics, for the eye and for programs.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use sbl::diag::render::{RenderOptions, render, to_json};
 use sbl::diag::{Diagnostic, codes};
 use sbl::source::{SourceMap, Span};
@@ -7,6 +9,9 @@ use serde_json::Value;
 
 use super::failure::Failure;
 use super::screen::Screen;
+
+/// Whether diagnostics were printed before.
+static PRINTED: AtomicBool = AtomicBool::new(false);
 
 /// Prints diagnostics to standard error. Warnings are left out after `-q`.
 pub fn print(screen: &Screen, diagnostics: &[Diagnostic], sources: &SourceMap) {
@@ -17,6 +22,10 @@ pub fn print(screen: &Screen, diagnostics: &[Diagnostic], sources: &SourceMap) {
     }
     let options = RenderOptions { color: screen.color_err, unicode: screen.unicode };
     let mut text = render(&shown, sources, &options);
+    // Findings of several stages stand apart like those of one.
+    if PRINTED.swap(true, Ordering::Relaxed) {
+        text.insert(0, '\n');
+    }
     if !text.ends_with('\n') {
         text.push('\n');
     }

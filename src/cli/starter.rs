@@ -283,7 +283,7 @@ impl Inputs {
             // The shorter list is the more readable one; both are exact.
             let exceptable = self.others.iter().all(|n| is_writable(n));
             let (how, list) =
-                if exceptable && self.numbers.len() > 12 && self.others.len() < self.numbers.len() {
+                if exceptable && self.numbers.len() > 60 && self.others.len() < self.numbers.len() {
                     ("except", &self.others)
                 } else {
                     ("columns", &self.numbers)

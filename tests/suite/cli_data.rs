@@ -69,7 +69,7 @@ fn readable() {
             "a.csv",
             b"x,t\n1,\n2,NA\n4,NaN\n5,1\n",
             &[],
-            "t: real[N] # 3 rows without a value",
+            "t: real[N]  # 3 rows without a value",
         ),
         (
             "missing, said",

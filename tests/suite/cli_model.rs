@@ -82,7 +82,7 @@ fn check_compares_with_data() {
     let ran = place.run(&["check", "m.sbl", "--data", "short.csv"]).exits(1);
     assert!(ran.err.contains("`t`") && ran.err.contains("short.csv"), "{}", ran.err);
     let ran = place.run(&["check", "m.sbl", "--data", "words.csv"]).exits(1);
-    assert!(ran.err.contains("words.csv") && ran.err.contains("line 2"), "{}", ran.err);
+    assert!(ran.err.contains("column `t`") && ran.err.contains("line 2"), "{}", ran.err);
     assert!(place.run(&["check", "m.sbl", "--data", "none.csv"]).exits(1).err.contains("E0750"));
 }
 
