@@ -7,7 +7,6 @@ use crate::check::dim::Dim;
 use crate::check::env::Env;
 use crate::check::library;
 use crate::check::scope::{Def, DefId, ModuleId};
-use crate::check::support::Set;
 use crate::check::typed::{Elem, ExprKind};
 use crate::diag::Diagnostic;
 use crate::diag::suggest::closest;
@@ -242,16 +241,22 @@ impl Cx<'_> {
         self.typed(&mut env, &def.result, elem, value, &what, def.body.span)
     }
 
-    fn not_recursive(&mut self, id: DefId, name: &ast::Ident, span: Span) -> Option<()> {
+    /// Reports a definition that expands to itself, each circle once.
+    pub(crate) fn not_recursive(&mut self, id: DefId, name: &ast::Ident, span: Span) -> Option<()> {
         let Some(start) = self.calls.iter().position(|(d, _)| *d == id) else { return Some(()) };
+        let mut members: Vec<DefId> = self.calls[start..].iter().map(|(d, _)| *d).collect();
         let mut way: Vec<String> =
-            self.calls[start..].iter().map(|(d, _)| self.modules.def(*d).0.name().node.clone()).collect();
+            members.iter().map(|d| self.modules.def(*d).0.name().node.clone()).collect();
         way.push(name.node.clone());
+        members.sort();
+        if !self.sink.circles.insert(members) {
+            return None;
+        }
         self.fail(
             Diagnostic::error("E0502", format!("`{}` is defined by itself: {}", name.node, way.join(" → ")))
                 .at(span, "this call closes the circle")
                 .also(name.span, "defined here")
-                .help("functions and priors are not recursive: state the value without calling itself"),
+                .help("functions and priors are not recursive: state it without calling itself"),
         )
     }
 
@@ -462,9 +467,4 @@ pub(crate) fn wanted_help(elem: Elem) -> String {
         Elem::Increasing | Elem::Simplex => format!("declare a `param` of type `{}[K]`", elem.name()),
         Elem::Real => "levels are no numbers: take `onehot(…)`, or index with it".to_owned(),
     }
-}
-
-/// A set that a declared element type means, for parameters of definitions checked by themselves.
-pub(crate) fn declared(elem: Elem) -> Set {
-    Set::of(elem)
 }

@@ -1,6 +1,6 @@
 //! The state of checking one model: nodes, expressions, plates, constraints, findings.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::check::dim::{Atom, Dim};
 use crate::check::scope::{DefId, Modules};
@@ -89,6 +89,8 @@ impl Deps {
 #[derive(Default)]
 pub(crate) struct Sink {
     pub(crate) all: Diagnostics,
+    /// Recursive definitions that have been reported.
+    pub(crate) circles: BTreeSet<Vec<DefId>>,
 }
 
 impl Sink {

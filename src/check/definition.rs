@@ -42,7 +42,7 @@ pub(crate) fn verify_definition(modules: &Modules, id: DefId, sink: &mut Sink) {
             let place = Place { lead: Vec::new(), order: Vec::new(), prior: Some(splice), overrides: None };
             let body = cx.body(env, &def.body, &place);
             if !body.env.values.contains_key(&def.result.node) {
-                let d = crate::check::expand::returns_unknown(&def, &body.env);
+                let d = crate::check::tilde::returns_unknown(&def, &body.env);
                 cx.report(d);
             }
         }

@@ -371,10 +371,15 @@ impl Cx<'_> {
             }
             Some(dim) => Some(dim),
             None => {
+                let mut help =
+                    "use a symbol of a data shape, a constant `let`, `cols(…)`, `rows(…)` or `levels(…)`";
                 let found = match self.exprs.get(v.expr).kind {
                     ExprKind::Number(Bits(x)) => format!("{x}"),
                     ExprKind::Node(id) => {
                         let node = &self.nodes[id.index()];
+                        if crate::check::print::role(node) == "constant" && node.ty.shape.is_empty() {
+                            help = "give it a whole number";
+                        }
                         format!("{} `{}`", crate::check::print::role(node), node.name)
                     }
                     _ => self.show_type(v.set, &v.shape),
@@ -387,9 +392,7 @@ impl Cx<'_> {
                         ),
                     )
                     .at(e.span, "not a dimension")
-                    .help(
-                        "use a symbol of a data shape, a constant `let`, `cols(…)`, `rows(…)` or `levels(…)`",
-                    ),
+                    .help(help),
                 )
             }
         }

@@ -428,7 +428,7 @@ impl Cx<'_> {
         let mut wanted = shape.to_vec();
         wanted.push(levels.clone());
         // one probability vector for all rows
-        let shared = v.shape.len() == 1 && shape.len() == 1 && v.plates.is_empty();
+        let shared = v.shape.len() == 1 && shape.len() == 1 && v.plates.is_empty() && v.shape != shape;
         let expected = if shared { vec![levels] } else { wanted.clone() };
         let mut clash = v.shape.len() != expected.len();
         let mut dims = None;

@@ -22,10 +22,12 @@ mod finish;
 mod index;
 mod infer;
 mod lint;
+mod nodes;
 mod order;
 mod overrides;
 mod scope;
 mod support;
+mod tilde;
 mod types;
 
 use crate::check::cx::{Cx, Sink};

@@ -386,6 +386,9 @@ impl<'a> Evaluator<'a> {
                 out
             }
             ExprKind::Row(..) | ExprKind::Transpose(_) => next()?.array.transpose(),
+            ExprKind::AsColumn(_) if want.cols != Axis::All => {
+                ops::select(&next()?.array, &Axis::All, &want.cols)?
+            }
             ExprKind::Column(..) | ExprKind::AsColumn(_) => Arc::unwrap_or_clone(next()?).array,
             ExprKind::RepeatColumns(..) => {
                 let column = next()?;

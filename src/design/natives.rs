@@ -7,6 +7,9 @@ use crate::check::typed::Native;
 /// x [N,D], c [M,D], scale [D] or none, and out [N,M], which is all zeros before.
 type PairsFn = fn(x: &DMatrix<f64>, c: &DMatrix<f64>, scale: Option<&[f64]>, out: &mut DMatrix<f64>);
 
+/// Input columns and their powers.
+pub type Monomial = Vec<(usize, u32)>;
+
 /// The form of a native, and what it computes.
 #[derive(Clone, Copy)]
 pub enum Rule {
@@ -17,7 +20,7 @@ pub enum Rule {
     /// Every row of x with every row of c: [N,D], [M,D] → [N,M], with a scale [D] as an optional third.
     Pairs(PairsFn),
     /// Every output column is a monomial of input columns: (D, p) → for each, its (column, power).
-    Monomials(fn(d: usize, p: usize) -> Vec<Vec<(usize, u32)>>),
+    Monomials(fn(d: usize, p: usize) -> Vec<Monomial>),
 }
 
 /// The rule of a native.

@@ -54,7 +54,8 @@ pub(super) fn apply(op: Op) -> fn(f64, f64) -> f64 {
         Op::Sub => |a, b| a - b,
         Op::Mul => |a, b| a * b,
         Op::Div => |a, b| a / b,
-        Op::Pow => f64::powf,
+        // small whole powers by multiplication: exact under powers of two in a
+        Op::Pow => |a, b| if b.fract() == 0.0 && b.abs() <= 4.0 { a.powi(b as i32) } else { a.powf(b) },
         // a NaN stays one: f64::min would hide it
         Op::Min => |a, b| if a.is_nan() || a < b { a } else { b },
         Op::Max => |a, b| if a.is_nan() || a > b { a } else { b },

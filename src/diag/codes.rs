@@ -45,12 +45,50 @@ codes! {
     "E0199" "too many errors"
 
     // E02 names (raised in check/)
+    "E0201" "unknown name"
+    "E0202" "unknown function"
+    "E0203" "unknown family or prior"
+    "E0204" "unknown dimension"
+    "E0205" "declared twice"
+    "E0206" "unknown import"
+    "E0207" "import cannot be read"
+    "E0208" "files import each other"
+    "E0209" "arguments do not match"
+    "E0210" "ambiguous call"
+    "E0211" "arguments of a family"
+    "E0212" "not a constant to set"
+    "E0213" "name of something built in"
+    "E0214" "plate indices"
+    "E0215" "statement in the wrong place"
+    "E0216" "a prior returns an unknown node"
 
     // E03 shapes (raised in check/)
+    "E0301" "shapes that do not match"
+    "E0302" "vector or matrix expected"
+    "E0303" "more than two axes"
+    "E0304" "not a dimension"
+    "E0305" "wrong index"
+    "E0306" "arguments do not have the shape of the node"
+    "E0308" "division by an array"
 
     // E04 supports and types (raised in check/)
+    "E0401" "unknown type"
+    "E0402" "levels of a type"
+    "E0403" "type of a parameter"
+    "E0404" "outside the set"
+    "E0405" "data that do not suit the family"
+    "E0406" "arithmetic with levels"
+    "E0407" "frozen value of an unknown"
+    "E0408" "levels of something without levels"
+    "E0409" "options of infer"
+    "E0410" "discrete unknown"
+    "E0411" "a text is not a value"
 
     // E05 graph (raised in check/ and graph/)
+    "E0501" "a circle of declarations"
+    "E0502" "a recursive definition"
+    "E0503" "data that depend on themselves"
+    "E0504" "expansion too large"
     "E0550" "a node depends on itself"
     "E0551" "a question about a node that does not exist"
 
@@ -59,7 +97,6 @@ codes! {
     "E0602" "no such option"
     "E0603" "an option has a wrong value"
     "E0604" "an option of another method"
-    "E0605" "an option given twice"
     "E0606" "a method that this version does not have"
     "E0607" "no plan serves the model"
     "E0608" "nothing is observed"
@@ -122,6 +159,11 @@ codes! {
     // W warnings of the compiler: W01 syntax, W02 names, W03 shapes, W04 supports, W05 graph, W06 plan
     "W0101" "documentation of nothing"
     "W0102" "number read as zero"
+    "W0201" "unused import"
+    "W0202" "unused quantity"
+    "W0203" "quantity named like a function"
+    "W0204" "empty plate"
+    "W0301" "dot product of data"
 
     // W07 warnings about data
     "W0701" "all other columns are taken"

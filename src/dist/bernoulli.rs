@@ -42,7 +42,7 @@ fn log_density(value: f64, args: &[f64]) -> f64 {
         // −ln(1 + e^{−s f})
         0 => special::log_sigmoid(s * argument),
         // ln Φ(s f)
-        1 => special::log_ndtr(s * argument),
+        1 => special::ln_normal_cdf(s * argument),
         _ if !(0.0..=1.0).contains(&argument) => f64::NAN,
         _ if s > 0.0 => argument.ln(),
         _ => (-argument).ln_1p(),

@@ -1,7 +1,7 @@
 //! The standard normal cut to an interval: its probability and its first three moments, with stable
 //! tails (`docs/mathematics.md` §4.2).
 
-use crate::math::special::{ln_phi, log_1m_exp, log_ndtr, mills};
+use crate::math::special::{ln_phi, log_1m_exp, ln_normal_cdf, mills, mills_excess};
 
 /// A standard normal z truncated to lo < z < hi.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -56,9 +56,9 @@ fn left(a: f64, b: f64, w: f64) -> Interval {
 
 fn half_line(b: f64) -> Interval {
     // u = r, R = u, h = r(r + b), k as for the probit
-    let (r, rest) = mills(b);
+    let (r, rest) = (mills(b), mills_excess(b));
     let h = r * rest;
-    Interval { log_prob: log_ndtr(b), mean: -r, curvature: h, third: r * (1.0 - h) - h * rest }
+    Interval { log_prob: ln_normal_cdf(b), mean: -r, curvature: h, third: r * (1.0 - h) - h * rest }
 }
 
 /// 20-point Gauss-Legendre of exp(−d(d + 2b)/2), d = z − b in (−w, 0).
@@ -91,8 +91,8 @@ fn narrow(b: f64, w: f64) -> Interval {
 fn far_tail(a: f64, b: f64) -> Interval {
     // e = φ(a)/φ(b), x = Φ(a)/Φ(b), u = φ(b)/P, v = φ(a)/P
     let e = (-0.5 * (a - b) * (a + b)).exp();
-    let (ra, _) = mills(a);
-    let (rb, rest) = mills(b);
+    let ra = mills(a);
+    let (rb, rest) = (mills(b), mills_excess(b));
     let x = e * rb / ra;
     let u = rb / (1.0 - x);
     let v = e * u;
@@ -103,10 +103,10 @@ fn far_tail(a: f64, b: f64) -> Interval {
 
 fn ordinary(a: f64, b: f64) -> Interval {
     let log_prob = if a < -1.0 && b > 1.0 {
-        (-(log_ndtr(a).exp() + log_ndtr(-b).exp())).ln_1p()
+        (-(ln_normal_cdf(a).exp() + ln_normal_cdf(-b).exp())).ln_1p()
     } else {
-        let top = log_ndtr(b);
-        top + log_1m_exp(log_ndtr(a) - top)
+        let top = ln_normal_cdf(b);
+        top + log_1m_exp(ln_normal_cdf(a) - top)
     };
     let u = (ln_phi(b) - log_prob).exp();
     let v = (ln_phi(a) - log_prob).exp();

@@ -3,6 +3,7 @@
 //! A plan asks for an ability ([`Family::gaussian`], [`Family::precision_prior`] …), never for a
 //! family by name.
 
+pub mod alias;
 pub mod bernoulli;
 pub mod categorical;
 mod draw;

@@ -5,8 +5,8 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use super::cycle::cycles;
 use super::dag::{Dag, Edge, Fixed, Node, NodeId, Role};
 use super::plates::assign_plates;
-use super::walk::{constant, mentions};
-use crate::check::typed::{ExprKind, Model, NodeKind, Type};
+use super::walk::{constant, mentions, written};
+use crate::check::typed::{self, ExprId, ExprKind, Model, NodeKind, Type};
 use crate::diag::{Diagnostics, Staged, Warned};
 
 /// The graph of a model.
@@ -34,8 +34,7 @@ pub fn build(model: &Model) -> Staged<Dag> {
         model.nodes.iter().map(|node| describe(model, node.id, used[node.id.index()])).collect();
     let plates = assign_plates(model, &mut nodes);
     let fixed = fixed(model);
-    let args = model.nodes.iter().map(args).collect();
-    Ok(Warned::new(Dag { model: model.name.clone(), nodes, edges, plates, fixed, args, graph }, Vec::new()))
+    Ok(Warned::new(Dag { model: model.name.clone(), nodes, edges, plates, fixed, graph }, Vec::new()))
 }
 
 /// `real[N, D]`
@@ -102,6 +101,7 @@ fn describe(model: &Model, id: NodeId, has_children: bool) -> Node {
         role,
         ty: type_text(model, &node.ty),
         family: node.dist().map(|d| d.family.name),
+        definition: definition(model, node),
         deterministic: matches!(node.kind, NodeKind::Let { .. }),
         trivial,
         plates: Vec::new(),
@@ -109,9 +109,24 @@ fn describe(model: &Model, id: NodeId, has_children: bool) -> Node {
     }
 }
 
-fn args(node: &crate::check::typed::Node) -> Vec<&'static str> {
-    let Some(dist) = node.dist() else { return Vec::new() };
-    dist.args.iter().map(|a| a.name).chain(dist.weight.map(|_| "weight")).collect()
+fn definition(model: &Model, node: &typed::Node) -> String {
+    let text = |e: ExprId| {
+        written(model, e).unwrap_or_else(|| {
+            let names: Vec<&str> =
+                mentions(model, e).iter().map(|id| model.node(*id).name.as_str()).collect();
+            if names.is_empty() { "…".to_owned() } else { format!("… of {}", names.join(", ")) }
+        })
+    };
+    match (&node.kind, node.dist()) {
+        (NodeKind::Let { value, .. }, _) => text(*value),
+        (_, Some(dist)) => {
+            let args: Vec<String> =
+                dist.args.iter().map(|arg| format!("{} = {}", arg.name, text(arg.value))).collect();
+            let weight = dist.weight.map(|w| format!(" weight {}", text(w))).unwrap_or_default();
+            format!("{}({}){weight}", dist.family.name, args.join(", "))
+        }
+        _ => String::new(),
+    }
 }
 
 fn fixed(model: &Model) -> Vec<Fixed> {

@@ -17,7 +17,6 @@ pub struct Dag {
     pub(super) edges: Vec<Edge>,
     pub(super) plates: Vec<Plate>,
     pub(super) fixed: Vec<Fixed>,
-    pub(super) args: Vec<Vec<&'static str>>,
     /// Node and edge weights are indices into `nodes` and `edges`.
     pub(super) graph: DiGraph<NodeId, usize>,
 }
@@ -38,6 +37,9 @@ pub struct Node {
     /// The family it is drawn from, if it is stochastic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<&'static str>,
+    /// How it is defined: `Normal(mean = phi * w, precision = tau)`; `…` stands for what is long.
+    /// Empty for data without a distribution and params.
+    pub definition: String,
     /// Whether its parents determine it (`let`).
     pub deterministic: bool,
     /// Whether drawings leave it out: another name of a node, or a constant that is no argument.
@@ -193,12 +195,6 @@ impl Dag {
             Some(near) => found.help(format!("did you mean `{near}`?")),
             None => found.help("ask about one of these"),
         })
-    }
-
-    /// The arguments of a stochastic node's family that the program gives, in the family's order;
-    /// `weight` comes last. Empty for other nodes.
-    pub fn args(&self, id: NodeId) -> &[&'static str] {
-        self.args.get(id.index()).map_or(&[], Vec::as_slice)
     }
 
     /// Direct parents, in declaration order.

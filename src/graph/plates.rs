@@ -69,6 +69,15 @@ pub(super) fn assign_plates(model: &Model, nodes: &mut [Node]) -> Vec<Plate> {
     order.sort_by_key(|(_, (count, first))| (std::cmp::Reverse(*count), *first));
 
     let dims: Vec<&Dim> = order.into_iter().map(|(dim, _)| dim).collect();
+    let sets: BTreeSet<Vec<usize>> = model
+        .nodes
+        .iter()
+        .map(|node| {
+            let own = dims_of(node.id);
+            (0..dims.len()).filter(|i| own.contains(&dims[*i])).collect()
+        })
+        .collect();
+    let dims: Vec<&Dim> = fewest_frames(dims.len(), &sets).into_iter().map(|i| dims[i]).collect();
     for node in nodes.iter_mut() {
         let own = dims_of(node.id);
         node.plates = (0..dims.len()).filter(|i| own.contains(&dims[*i])).map(PlateId).collect();
@@ -97,6 +106,40 @@ pub(super) fn assign_plates(model: &Model, nodes: &mut [Node]) -> Vec<Plate> {
         .zip(letters)
         .map(|(dim, letter)| Plate { index: letter.unwrap_or_default(), extent: extent(model, dim) })
         .collect()
+}
+
+/// The order of plates in which frames are fewest, so that what shares a plate shares a frame; among
+/// equals the first in lexicographic order. More than six plates keep their order.
+fn fewest_frames(count: usize, sets: &BTreeSet<Vec<usize>>) -> Vec<usize> {
+    let frames = |order: &[usize]| {
+        let mut all: BTreeSet<Vec<usize>> = BTreeSet::new();
+        for set in sets {
+            let path: Vec<usize> = order.iter().copied().filter(|i| set.contains(i)).collect();
+            all.extend((1..=path.len()).map(|n| path[..n].to_vec()));
+        }
+        all.len()
+    };
+    let mut order: Vec<usize> = (0..count).collect();
+    if count > 6 {
+        return order;
+    }
+    let mut best = (frames(&order), order.clone());
+    while next_permutation(&mut order) {
+        let found = frames(&order);
+        if found < best.0 {
+            best = (found, order.clone());
+        }
+    }
+    best.1
+}
+
+/// The next one in lexicographic order; `false` after the last.
+fn next_permutation(order: &mut [usize]) -> bool {
+    let Some(i) = (1..order.len()).rev().find(|i| order[i - 1] < order[*i]) else { return false };
+    let Some(j) = (i..order.len()).rev().find(|j| order[*j] > order[i - 1]) else { return false };
+    order.swap(i - 1, j);
+    order[i..].reverse();
+    true
 }
 
 /// `n` for `N`, `k` for the levels of a category.

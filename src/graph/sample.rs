@@ -35,17 +35,17 @@ pub fn dag(rows: &[Row], plates: &[(&str, &str)]) -> Dag {
             role: *role,
             ty: "real".to_owned(),
             family: role.is_stochastic().then_some("Normal"),
+            definition: String::new(),
             deterministic: matches!(role, Role::Derived | Role::Constant),
             trivial: false,
             plates: plates.iter().map(|p| PlateId(*p)).collect(),
             span: Span::default(),
         })
         .collect();
-    let args = nodes.iter().map(|n| if n.family.is_some() { vec!["mean"] } else { Vec::new() }).collect();
     let plates =
         plates.iter().map(|(i, e)| Plate { index: (*i).to_owned(), extent: (*e).to_owned() }).collect();
     let fixed: Vec<Fixed> = Vec::new();
-    Dag { model: "sample".to_owned(), nodes, edges, plates, fixed, args, graph }
+    Dag { model: "sample".to_owned(), nodes, edges, plates, fixed, graph }
 }
 
 /// Numbers that look random and are always the same (SplitMix64).

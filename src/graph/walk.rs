@@ -107,6 +107,19 @@ pub fn constant(model: &Model, root: ExprId) -> Option<f64> {
     .flatten()
 }
 
+/// An expression in the notation of the language, if that is short enough to be read at a glance.
+pub fn written(model: &Model, root: ExprId) -> Option<String> {
+    // written out, shared parts count again and again
+    let size = fold(model, root, Lets::Stop, &mut |_, parts: &[Option<&u64>]| {
+        parts.iter().copied().flatten().fold(1_u64, |sum, part| sum.saturating_add(*part))
+    });
+    if size.is_none_or(|n| n > 40) {
+        return None;
+    }
+    let text = crate::check::print::print_expr(model, root);
+    (text.chars().count() <= 72).then_some(text)
+}
+
 fn children(model: &Model, id: ExprId, lets: Lets) -> Vec<ExprId> {
     match (&model.expr(id).kind, lets) {
         (ExprKind::Node(node), Lets::Follow) => match &model.node(*node).kind {

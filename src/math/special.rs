@@ -1,40 +1,136 @@
-//! Logarithms of probabilities and related functions, with stable tails.
+//! Special functions with stable tails. Relative errors are below 1e-13 (checked against 50-digit values).
 //!
-//! Built on `libm`, whose error functions and ln Γ are good to a few units in the last place.
+//! `erfc`, `ln Γ` are those of libm; statrs serves the quantile only (its `erf`, `erfc` and normal
+//! distribution function are good to 1e-10).
 
-use std::f64::consts::{LN_2, SQRT_2};
+use std::f64::consts::{FRAC_1_SQRT_2, LN_2, PI};
 
 /// ½ ln 2π
-pub const HALF_LN_2PI: f64 = 0.918_938_533_204_672_7;
+pub const HALF_LN_2PI: f64 = 0.918_938_533_204_672_8;
+
+/// Below this argument the normal tail is taken from a continued fraction.
+const TAIL: f64 = -2.0;
+
+/// ln Γ(x), x > 0.
+pub fn ln_gamma(x: f64) -> f64 {
+    libm::lgamma(x)
+}
+
+/// ψ(x) = d ln Γ/dx for x > 0, `NaN` elsewhere: recurrence up to 10, then Abramowitz and Stegun 6.3.18.
+pub fn digamma(x: f64) -> f64 {
+    if x.is_nan() || x <= 0.0 {
+        return f64::NAN;
+    }
+    let (mut x, mut shift) = (x, 0.0);
+    while x < 10.0 {
+        shift -= 1.0 / x;
+        x += 1.0;
+    }
+    // B_2k / 2k
+    const C: [f64; 7] =
+        [1.0 / 12.0, -1.0 / 120.0, 1.0 / 252.0, -1.0 / 240.0, 1.0 / 132.0, -691.0 / 32_760.0, 1.0 / 12.0];
+    let y = 1.0 / (x * x);
+    let series = C.iter().rev().fold(0.0, |sum, c| y * (sum + c));
+    shift + (x.ln() - 0.5 / x - series)
+}
+
+/// ψ'(x) for x > 0, `NaN` elsewhere: recurrence up to 10, then Abramowitz and Stegun 6.4.12.
+pub fn trigamma(x: f64) -> f64 {
+    if x.is_nan() || x <= 0.0 {
+        return f64::NAN;
+    }
+    let (mut x, mut shift) = (x, 0.0);
+    while x < 10.0 {
+        shift += 1.0 / (x * x);
+        x += 1.0;
+    }
+    // B_2k
+    const B: [f64; 7] =
+        [1.0 / 6.0, -1.0 / 30.0, 1.0 / 42.0, -1.0 / 30.0, 5.0 / 66.0, -691.0 / 2730.0, 7.0 / 6.0];
+    let y = 1.0 / (x * x);
+    let series = B.iter().rev().fold(0.0, |sum, b| y * (sum + b));
+    shift + (1.0 / x) * (1.0 + 0.5 / x + series)
+}
+
+/// ln(1 + eˣ)
+pub fn log1p_exp(x: f64) -> f64 {
+    if x > 0.0 { x + (-x).exp().ln_1p() } else { x.exp().ln_1p() }
+}
+
+/// 1/(1 + e⁻ˣ)
+pub fn sigmoid(x: f64) -> f64 {
+    if x >= 0.0 {
+        1.0 / (1.0 + (-x).exp())
+    } else {
+        let e = x.exp();
+        e / (1.0 + e)
+    }
+}
+
+/// ln Σ exp x_i; −∞ for none.
+pub fn log_sum_exp(x: &[f64]) -> f64 {
+    let largest = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if !largest.is_finite() {
+        return if x.iter().any(|v| v.is_nan()) { f64::NAN } else { largest };
+    }
+    largest + x.iter().map(|v| (v - largest).exp()).sum::<f64>().ln()
+}
+
+/// Density of the standard normal.
+pub fn normal_pdf(x: f64) -> f64 {
+    (-0.5 * x * x).exp() / (2.0 * PI).sqrt()
+}
+
+/// Φ(x), with a relative error below 1e-13 down to where it underflows.
+pub fn normal_cdf(x: f64) -> f64 {
+    if x < TAIL { normal_pdf(x) / mills(x) } else { 0.5 * libm::erfc(-x * FRAC_1_SQRT_2) }
+}
+
+/// ln Φ(x)
+pub fn ln_normal_cdf(x: f64) -> f64 {
+    if x < TAIL {
+        -0.5 * x * x - HALF_LN_2PI - mills(x).ln()
+    } else if x < 0.0 {
+        libm::erfc(-x * FRAC_1_SQRT_2).ln() - LN_2
+    } else {
+        (-0.5 * libm::erfc(x * FRAC_1_SQRT_2)).ln_1p()
+    }
+}
+
+/// r(z) = φ(z)/Φ(z), the slope of ln Φ.
+pub fn mills(z: f64) -> f64 {
+    if z < TAIL { -z + mills_excess(z) } else { normal_pdf(z) / (0.5 * libm::erfc(-z * FRAC_1_SQRT_2)) }
+}
+
+/// r(z) + z, without cancellation for z → −∞: 1/(a + 2/(a + 3/(a + …))), a = −z.
+pub fn mills_excess(z: f64) -> f64 {
+    if z.is_nan() || z >= TAIL {
+        return mills(z) + z;
+    }
+    let a = -z;
+    if a > 1e8 {
+        return 1.0 / a;
+    }
+    let terms = 24 + (900.0 / (a * a)) as usize;
+    1.0 / (2..=terms).rev().fold(a, |rest, j| a + j as f64 / rest)
+}
+
+/// Φ⁻¹(p); ∓∞ at 0 and 1, `NaN` outside.
+pub fn normal_quantile(p: f64) -> f64 {
+    if p.is_nan() || !(0.0..=1.0).contains(&p) {
+        f64::NAN
+    } else if p == 0.0 {
+        f64::NEG_INFINITY
+    } else if p == 1.0 {
+        f64::INFINITY
+    } else {
+        -std::f64::consts::SQRT_2 * statrs::function::erf::erfc_inv(2.0 * p)
+    }
+}
 
 /// ln φ(z), φ the standard normal density.
 pub fn ln_phi(z: f64) -> f64 {
     -0.5 * z * z - HALF_LN_2PI
-}
-
-/// ln Φ(z), relative error below 1e-14 from −1e150 to 8.
-pub fn log_ndtr(z: f64) -> f64 {
-    if z < -12.0 {
-        // Φ(z) = φ(z) / r, r = φ(z)/Φ(z)
-        ln_phi(z) - mills(z).0.ln()
-    } else if z < 0.0 {
-        (0.5 * libm::erfc(-z / SQRT_2)).ln()
-    } else {
-        (-0.5 * libm::erfc(z / SQRT_2)).ln_1p()
-    }
-}
-
-/// r = φ(z)/Φ(z) and r + z, the second without cancellation in the lower tail.
-pub fn mills(z: f64) -> (f64, f64) {
-    if z < -12.0 {
-        // r + z = 1/(a + 2/(a + 3/(a + …))), a = −z
-        let a = -z;
-        let tail = (1..=60).rev().fold(0.0, |tail, k| f64::from(k) / (a + tail));
-        (a + tail, tail)
-    } else {
-        let r = (ln_phi(z) - log_ndtr(z)).exp();
-        (r, r + z)
-    }
 }
 
 /// −ln(1 + e^{−f})
@@ -45,11 +141,6 @@ pub fn log_sigmoid(f: f64) -> f64 {
 /// ln(1 − e^x) for x < 0 (Mächler 2012).
 pub fn log_1m_exp(x: f64) -> f64 {
     if x > -LN_2 { (-x.exp_m1()).ln() } else { (-x.exp()).ln_1p() }
-}
-
-/// ln Γ(x), x > 0.
-pub fn ln_gamma(x: f64) -> f64 {
-    libm::lgamma(x)
 }
 
 /// ln Γ(x + ½) − ln Γ(x), x > 0, without cancellation for large x.
@@ -95,83 +186,6 @@ pub fn deviance(x: f64, m: f64) -> f64 {
     sum
 }
 
-/// Φ⁻¹(u) for 0 < u < 1, relative error 1e-16 (Wichura 1988, AS 241, PPND16).
-pub fn normal_quantile(u: f64) -> f64 {
-    const A: [f64; 8] = [
-        3.387_132_872_796_366_5,
-        133.141_667_891_784_38,
-        1_971.590_950_306_551_3,
-        13_731.693_765_509_46,
-        45_921.953_931_549_87,
-        67_265.770_927_008_7,
-        33_430.575_583_588_13,
-        2_509.080_928_730_122_7,
-    ];
-    const B: [f64; 8] = [
-        1.0,
-        42.313_330_701_600_91,
-        687.187_007_492_057_9,
-        5_394.196_021_424_751,
-        21_213.794_301_586_597,
-        39_307.895_800_092_71,
-        28_729.085_735_721_943,
-        5_226.495_278_852_545,
-    ];
-    const C: [f64; 8] = [
-        1.423_437_110_749_683_5,
-        4.630_337_846_156_546,
-        5.769_497_221_460_691,
-        3.647_848_324_763_204_5,
-        1.270_458_252_452_368_4,
-        0.241_780_725_177_450_6,
-        0.022_723_844_989_269_184,
-        7.745_450_142_783_414e-4,
-    ];
-    const D: [f64; 8] = [
-        1.0,
-        2.053_191_626_637_759,
-        1.676_384_830_183_803_8,
-        0.689_767_334_985_1,
-        0.148_103_976_427_480_08,
-        0.015_198_666_563_616_457,
-        5.475_938_084_995_345e-4,
-        1.050_750_071_644_416_9e-9,
-    ];
-    const E: [f64; 8] = [
-        6.657_904_643_501_103,
-        5.463_784_911_164_114,
-        1.784_826_539_917_291_3,
-        0.296_560_571_828_504_87,
-        0.026_532_189_526_576_124,
-        0.001_242_660_947_388_078_4,
-        2.711_555_568_743_487_6e-5,
-        2.010_334_399_292_288_1e-7,
-    ];
-    const F: [f64; 8] = [
-        1.0,
-        0.599_832_206_555_888,
-        0.136_929_880_922_735_8,
-        0.014_875_361_290_850_615,
-        7.868_691_311_456_133e-4,
-        1.846_318_317_510_054_7e-5,
-        1.421_511_758_316_446e-7,
-        2.044_263_103_389_939_8e-15,
-    ];
-    let horner = |c: &[f64; 8], x: f64| c.iter().rev().fold(0.0, |sum, k| sum * x + k);
-    let q = u - 0.5;
-    if q.abs() <= 0.425 {
-        let r = 0.180_625 - q * q;
-        return q * horner(&A, r) / horner(&B, r);
-    }
-    let r = (-(if q < 0.0 { u } else { 1.0 - u }).ln()).sqrt();
-    let x = if r <= 5.0 {
-        horner(&C, r - 1.6) / horner(&D, r - 1.6)
-    } else {
-        horner(&E, r - 5.0) / horner(&F, r - 5.0)
-    };
-    x.copysign(q)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,7 +214,7 @@ mod tests {
             (3.0, -0.0013508099647481938),
             (8.0, -6.220960574271786e-16),
         ] {
-            close(log_ndtr(z), wanted, 0.0);
+            close(ln_normal_cdf(z), wanted, 0.0);
         }
         for (z, r, rest) in [
             (-1e6, 1000000.000001, 9.99999999998e-07),
@@ -212,9 +226,9 @@ mod tests {
             (0.0, 0.7978845608028654, 0.7978845608028654),
             (2.0, 0.055247862678989956, 2.05524786267899),
         ] {
-            close(mills(z).0, r, 1.0);
-            // above −12 the sum cancels a little
-            close(mills(z).1, rest, if z < -12.0 { 0.0 } else { 10.0 });
+            close(mills(z), r, 1.0);
+            // above −2 the sum cancels a little
+            close(mills_excess(z), rest, if z < -2.0 { 0.0 } else { 10.0 });
         }
     }
 

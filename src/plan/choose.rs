@@ -63,12 +63,7 @@ pub fn rule(model: &Model, dag: &Dag) -> (Vec<&'static Method>, String) {
             format!("rule 3: the free precision `{}` has a proper {} prior", node.name, dist.family.name);
         ("variational", why)
     } else {
-        (
-            point,
-            format!(
-                "rule 4: {likelihoods}, and no param and no proper prior of a precision asks for another plan"
-            ),
-        )
+        (point, format!("rule 4: {likelihoods}, there is no param and no proper prior of a precision"))
     };
     let mut order: Vec<&'static Method> = method(first).into_iter().collect();
     order.extend(METHODS.iter().filter(|m| m.name != first && m.name != "sequential"));
@@ -128,12 +123,19 @@ fn finish(model: &Model, dag: &Dag, method: &'static Method, parsed: Parsed, why
     plan.why = why;
     for other in METHODS.iter().filter(|m| m.name != method.name) {
         let because = match (other.obstacles)(model, dag, &plan.options).into_iter().next() {
-            Some(first) => first.message,
+            Some(first) => clause(other, &first),
             None => format!("{} comes first by the rule", method.name),
         };
         plan.rejected.push(Rejected { method: other.name.to_owned(), because });
     }
     plan
+}
+
+/// An obstacle after the name of its method: ``laplace: not available in this version``.
+fn clause(method: &Method, obstacle: &Diagnostic) -> String {
+    let message = obstacle.message.as_str();
+    let own = message.strip_prefix(&format!("`{}` ", method.name)).unwrap_or(message);
+    own.strip_prefix("is ").unwrap_or(own).to_owned()
 }
 
 /// A latent precision whose prior is proper: shape and rate above 0, or known only with data.
@@ -152,15 +154,17 @@ fn schedule_reason(model: &Model) -> Option<String> {
         .filter(|(n, d)| matches!(n.kind, NodeKind::Latent(_)) && d.family.gaussian.is_some())
         .map(|(n, _)| n.ty.shape.iter().fold(Dim::number(1), |size, dim| size.mul(dim)))
         .fold(Dim::default(), |sum, size| sum.add(&size));
-    let batch = "the sequential schedule is not available in this version, so the schedule is batch";
+    let but = "but it is not available in this version: batch";
     match weights.as_number() {
         Some(n) if n < SEQUENTIAL_FROM => None,
-        Some(n) => Some(format!("{n} weights are {SEQUENTIAL_FROM} or more, but {batch}")),
+        Some(n) => {
+            Some(format!("{n} weights: from {SEQUENTIAL_FROM} on the schedule would be sequential, {but}"))
+        }
         None => {
             let name = |id| model.node(id).name.clone();
+            let count = weights.display(&name).to_string();
             Some(format!(
-                "from {SEQUENTIAL_FROM} weights on (here {}) the schedule would be sequential; {batch}",
-                weights.display(&name)
+                "{count} weights: from {SEQUENTIAL_FROM} on the schedule would be sequential, {but}"
             ))
         }
     }
@@ -169,7 +173,7 @@ fn schedule_reason(model: &Model) -> Option<String> {
 fn none_serves(model: &Model, tried: &[(&'static Method, Diagnostic)]) -> Diagnostic {
     let mut found = Diagnostic::error("E0607", format!("no plan serves the model `{}`", model.name));
     for (method, obstacle) in tried {
-        found = found.note(format!("{}: {}", method.name, obstacle.message));
+        found = found.note(format!("{}: {}", method.name, clause(method, obstacle)));
     }
     // the place and the edit of a method that exists, if one has any
     let best = tried.iter().map(|(_, o)| o).find(|o| o.code != "E0606").or(tried.first().map(|(_, o)| o));

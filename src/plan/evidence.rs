@@ -32,8 +32,8 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
     let hypers = hypers(model, &options);
     let steps = steps::evidence_steps(model, &blocks, &terms, &hypers, &options);
     let flat = blocks.iter().any(|b| b.scale.is_none());
-    let objective_terms = steps::objective_terms(flat, &hypers, &options);
-    let (stop, prune) = (steps::stop(&options), steps::prune(model, &hypers, &options));
+    let objective_terms = steps::objective_terms(model, flat, &hypers, &options);
+    let (stop, prune) = (steps::stop(&hypers, &options), steps::prune(model, &hypers, &options));
     Plan {
         method: "evidence".to_owned(),
         schedule: "batch".to_owned(),

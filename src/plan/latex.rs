@@ -1,6 +1,7 @@
 //! The plan as LaTeX, for a handout.
 
 use super::ir::Plan;
+use super::steps::APART;
 use super::text::{mean_text, scale_text, shape_text};
 use crate::check::typed::Model;
 use crate::graph::draw::escape::{greek, latex as escape};
@@ -40,16 +41,22 @@ pub fn latex(plan: &Plan, model: &Model) -> String {
     out.push_str("\\end{itemize}\n\\begin{enumerate}\n");
     for step in &plan.steps {
         out.push_str(&format!(
-            "  \\item {}: \\( {} \\) \\hfill {{\\small cost \\( {} \\); {}}}\n",
+            "  \\item {}: \\( {} \\) \\hfill {{\\small cost {}; {}}}\n",
             escape_text(&step.does),
             step.latex,
-            math(&step.cost),
+            escape_text(&step.cost),
             escape_text(&step.source)
         ));
     }
-    out.push_str("\\end{enumerate}\n\\[\n");
-    let terms: Vec<String> = plan.objective_terms.iter().map(|t| math(t)).collect();
-    out.push_str(&format!("  {}\n\\]\n", terms.join(" ")));
+    out.push_str("\\end{enumerate}\n");
+    let (apart, sum): (Vec<&String>, Vec<&String>) =
+        plan.objective_terms.iter().partition(|t| t.starts_with(APART));
+    let terms: Vec<String> = sum.iter().map(|t| format!("  &{}", math(t))).collect();
+    out.push_str(&format!("\\begin{{align*}}\n{}\n\\end{{align*}}\n", terms.join(" \\\\\n")));
+    for term in apart {
+        let formula = math(term.trim_start_matches(APART));
+        out.push_str(&format!("\\textbf{{Apart}} the log hyperprior: \\( {formula} \\).\n"));
+    }
     for (title, text) in [("Prune", &plan.prune), ("Stop", &plan.stop)] {
         out.push_str(&format!("\\textbf{{{title}}} {}.\n", escape_text(text)));
     }
@@ -63,19 +70,30 @@ pub fn math(formula: &str) -> String {
     let mut i = 0;
     while i < chars.len() {
         let c = chars[i];
-        let run = chars[i..].iter().take_while(|c| c.is_ascii_alphabetic()).count();
-        if run > 1 {
+        // names of nodes may hold dots: w.alpha
+        let run = chars[i..].iter().take_while(|c| c.is_ascii_alphabetic() || **c == '.').count();
+        if run > 1 && c != '.' {
             let word: String = chars[i..i + run].iter().collect();
-            out.push_str(&format!("\\mathrm{{{word}}}"));
+            out.push_str(&match word.as_str() {
+                "ln" => "\\ln".to_owned(),
+                "alpha" | "beta" | "gamma" | "delta" | "lambda" | "mu" | "sigma" | "tau" => {
+                    format!("\\{word}")
+                }
+                word => format!("\\mathrm{{{word}}}"),
+            });
             i += run;
             continue;
         }
         i += 1;
+        let next = chars.get(i).copied();
         match c {
             '_' => {
-                let index: String = chars[i..].iter().take_while(|c| c.is_alphanumeric()).collect();
+                let index: String = chars[i..].iter().take_while(|c| c.is_ascii_alphanumeric()).collect();
                 i += index.chars().count();
-                out.push_str(&format!("_{{{}}}", math(&index)));
+                out.push_str(&format!("_{{{index}}}"));
+            }
+            'Σ' if next == Some(' ') || next == Some('_') && chars.get(i + 2) == Some(&' ') => {
+                out.push_str("\\sum")
             }
             '²' => out.push_str("^2"),
             '³' => out.push_str("^3"),
@@ -89,7 +107,7 @@ pub fn math(formula: &str) -> String {
             '≤' => out.push_str("\\le "),
             '½' => out.push_str("\\tfrac12 "),
             '%' | '#' | '&' | '$' | '{' | '}' | '\\' | '~' => out.push_str(&escape(&c.to_string())),
-            ' ' => out.push_str("\\ "),
+            ' ' => out.push_str("\\,"),
             c => match greek(c) {
                 Some(name) => out.push_str(&format!("\\{name} ")),
                 None => out.push(c),

@@ -8,11 +8,12 @@
 use std::collections::BTreeSet;
 
 use super::ir::{HyperScale, Options, ScaleExpr};
-use crate::check::typed::{Dist, ExprId, Model, Node, NodeId, NodeKind};
+use crate::check::typed::{Dist, DistArg, ExprId, Model, Node, NodeId, NodeKind};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::graph::linear::{affine_in, names, scale_form};
 use crate::graph::walk::{constant, latents};
 use crate::graph::{Dag, Role};
+use crate::source::Span;
 
 /// Everything that stops `evidence`, in source order; empty if it can serve.
 pub fn evidence_obstacles(model: &Model, dag: &Dag, options: &Options) -> Diagnostics {
@@ -60,6 +61,21 @@ pub fn scale_powers(model: &Model, dist: &Dist) -> Vec<(NodeId, f64)> {
     powers
 }
 
+/// Points into an argument.
+trait Pointing {
+    /// At the part of the argument at fault; at the whole of it, and the part beside it, if the part
+    /// stands elsewhere: in a `let`, or where the same expression was written first.
+    fn pointing(self, model: &Model, part: ExprId, argument: Span, text: &str) -> Self;
+}
+
+impl Pointing for Diagnostic {
+    fn pointing(self, model: &Model, part: ExprId, argument: Span, text: &str) -> Self {
+        let span = model.expr(part).span;
+        let inside = span.file == argument.file && argument.start <= span.start && span.end <= argument.end;
+        if inside { self.at(span, text) } else { self.at(argument, text).also(span, "this part") }
+    }
+}
+
 fn is_gaussian_latent(model: &Model, id: NodeId) -> bool {
     matches!(&model.node(id).kind, NodeKind::Latent(dist) if dist.family.gaussian.is_some())
 }
@@ -80,10 +96,7 @@ fn likelihood(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) 
             )
             .at(dist.span, "not Gaussian")
             .note(format!("{} offers no Gaussian form of its mean and scale", dist.family.name))
-            .help(format!(
-                "give `{}` a Normal likelihood, or wait for a version with another plan",
-                node.name
-            )),
+            .help(format!("give `{}` a Normal likelihood, which `evidence` serves", node.name)),
         );
         return;
     };
@@ -107,7 +120,7 @@ fn likelihood(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) 
                     "E0613",
                     format!("the case weights of `{}` depend on {}", node.name, names(model, &unknown)),
                 )
-                .at(model.expr(weight).span, "must be known")
+                .at(dist.span, "the weights after `weight` must be known")
                 .help("weight by data or by a number"),
             );
         }
@@ -134,12 +147,11 @@ fn effect(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
 
 /// Mean and scale of a Gaussian, observed or latent.
 fn gaussian(model: &Model, node: &Node, dist: &Dist, mean: &str, found: &mut Diagnostics) {
-    if let Some(value) = dist.arg(mean) {
-        match affine_in(model, value) {
+    if let Some(DistArg { value, span, .. }) = dist.args.iter().find(|a| a.name == mean) {
+        match affine_in(model, *value) {
             Err(not) => found.push(
                 Diagnostic::error("E0610", format!("the mean of `{}` is not linear: it {}", node.name, not.why))
-                    .at(model.expr(not.expr).span, "not linear here")
-                    .also(dist.span, format!("the distribution of `{}`", node.name))
+                    .pointing(model, not.expr, *span, "not linear")
                     .help("write the mean as known factors times unknowns, added up; `let` a known nonlinear part be computed from data alone"),
             ),
             Ok(unknown) => {
@@ -153,7 +165,7 @@ fn gaussian(model: &Model, node: &Node, dist: &Dist, mean: &str, found: &mut Dia
                             "E0610",
                             format!("the mean of `{}` uses {}, which is not Gaussian", node.name, names(model, &others)),
                         )
-                        .at(model.expr(value).span, "mean")
+                        .at(*span, "mean")
                         .also(other.span, format!("`{}` is {family}", other.name))
                         .help(format!("give `{0}` a Normal or Flat prior, or use `{0}` as a precision only", other.name)),
                     );
@@ -161,12 +173,14 @@ fn gaussian(model: &Model, node: &Node, dist: &Dist, mean: &str, found: &mut Dia
             }
         }
     }
-    if let Some(scale) = scale_of(dist) {
-        match scale_form(model, scale.value) {
+    let is_scale =
+        |arg: &&DistArg| dist.family.gaussian.is_some_and(|g| g.scales.iter().any(|(n, _)| *n == arg.name));
+    let scale = dist.args.iter().find(is_scale);
+    if let Some(DistArg { value, span, .. }) = scale {
+        match scale_form(model, *value) {
             Err(not) => found.push(
                 Diagnostic::error("E0611", format!("the scale of `{}` {}", node.name, not.why))
-                    .at(model.expr(not.expr).span, "not a product of powers of precisions")
-                    .also(dist.span, format!("the distribution of `{}`", node.name))
+                    .pointing(model, not.expr, *span, "not a product of powers of precisions")
                     .help("write the scale as a product: known numbers, precisions, quotients and constant powers of them"),
             ),
             Ok(powers) => {
@@ -180,7 +194,7 @@ fn gaussian(model: &Model, node: &Node, dist: &Dist, mean: &str, found: &mut Dia
                             "E0611",
                             format!("the scale of `{}` uses {}, which is {family} and no precision", node.name, names(model, &others)),
                         )
-                        .at(model.expr(scale.value).span, "scale")
+                        .at(*span, "scale")
                         .also(other.span, format!("`{}` is {family}", other.name))
                         .help(format!("write `{} ~ Gamma(0, 0)`", other.name)),
                     );
@@ -193,9 +207,8 @@ fn gaussian(model: &Model, node: &Node, dist: &Dist, mean: &str, found: &mut Dia
 fn hyper(model: &Model, dag: &Dag, node: &Node, dist: &Dist, options: &Options, found: &mut Diagnostics) {
     let Some(prior) = dist.family.precision_prior else { return };
     let rate = rate_of(dist);
-    let args = [dist.arg(prior.shape).map(|e| (prior.shape, e)), rate.map(|(name, e, _)| (name, e))];
-    for (name, value) in args.into_iter().flatten() {
-        let unknown = latents(model, value);
+    for DistArg { name, value, span } in &dist.args {
+        let unknown = latents(model, *value);
         if !unknown.is_empty() {
             found.push(
                 Diagnostic::error(
@@ -206,7 +219,7 @@ fn hyper(model: &Model, dag: &Dag, node: &Node, dist: &Dist, options: &Options, 
                         names(model, &unknown)
                     ),
                 )
-                .at(model.expr(value).span, "must be known for `evidence`")
+                .at(*span, "must be known for `evidence`")
                 .help(format!("give a number: `{} ~ {}({name} = 0, …)`", node.name, dist.family.name)),
             );
         }

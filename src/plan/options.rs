@@ -32,16 +32,12 @@ pub struct Parsed {
 /// of any method may be meant.
 ///
 /// # Errors
-/// E0602 unknown, E0603 a wrong value, E0604 of another method, E0605 given twice: all of them.
+/// E0602 unknown, E0603 a wrong value, E0604 of another method: all of them.
 pub fn parse(infer: &Infer, method: Option<&Method>) -> Result<Parsed, Diagnostics> {
     let mut parsed = Parsed { options: Options::default(), schedule: None };
     let mut errors = Vec::new();
-    for (i, (name, value, span)) in infer.options.iter().enumerate() {
-        let earlier = infer.options.iter().take(i).find(|(n, ..)| n == name);
-        let found = match earlier {
-            Some((.., first)) => Err(twice(name, *span, *first)),
-            None => known(name, *span, method).and_then(|()| set(&mut parsed, name, value, *span)),
-        };
+    for (name, value, span) in &infer.options {
+        let found = known(name, *span, method).and_then(|()| set(&mut parsed, name, value, *span));
         errors.extend(found.err());
     }
     if errors.is_empty() { Ok(parsed) } else { Err(errors) }
@@ -146,11 +142,4 @@ fn wrong(name: &str, value: &OptionValue, span: Span, expected: &str) -> Diagnos
     };
     Diagnostic::error("E0603", format!("option `{name}` is {given}, expected {expected}"))
         .at(span, format!("expected {expected}"))
-}
-
-fn twice(name: &str, span: Span, first: Span) -> Diagnostic {
-    Diagnostic::error("E0605", format!("option `{name}` is given twice"))
-        .at(span, "second value")
-        .also(first, "first value")
-        .help("remove one of them")
 }

@@ -9,6 +9,9 @@ use crate::check::typed::Model;
 use crate::graph::build::number_text;
 use crate::graph::walk::constant;
 
+/// Starts the objective term that is reported apart: the log hyperprior of a MAP estimate.
+pub const APART: &str = "apart, the log hyperprior: ";
+
 /// The steps of one iteration, in order.
 pub fn evidence_steps(
     model: &Model,
@@ -27,8 +30,8 @@ pub fn evidence_steps(
         ),
         step(
             "posterior",
-            "Σ = D B⁻¹ D, m = Σ Φᵀ H t",
-            r"\Sigma = D B^{-1} D,\quad m = \Sigma \Phi^\top H t",
+            "Σ = D B⁻¹ D, m = Σ Φᵀ H (t − offset)",
+            r"\Sigma = D B^{-1} D,\quad m = \Sigma \Phi^\top H (t - \mathrm{offset})",
             "Tipping (2001), (12)–(13)",
             "N k + k²",
         ),
@@ -36,7 +39,7 @@ pub fn evidence_steps(
             "well-determinedness",
             "γ_i = 1 − α_i Σ_ii = [B⁻¹(B − I)]_ii",
             r"\gamma_i = 1 - \alpha_i \Sigma_{ii} = [B^{-1}(B - I)]_{ii}",
-            "MacKay (1992), (2.9)",
+            "Tipping (2001), (17)",
             "k³/3",
         ),
     ];
@@ -62,11 +65,9 @@ pub fn evidence_steps(
         ));
     }
     let rule = match (options.updates, hypers.iter().any(|h| !is_flat(model, h))) {
-        (Updates::MacKay, false) => {
-            ("MacKay update", "MacKay (1992), (2.10)–(2.11); Tipping (2001), (16), (18)")
-        }
-        (Updates::MacKay, true) => ("MacKay update, MAP", "mathematics §2; Tipping (2001), appendix A"),
-        (Updates::Em, false) => ("EM update", "Tipping (2001), (17)"),
+        (Updates::MacKay, false) => ("MacKay update", "MacKay (1992); Tipping (2001), (16), (18)"),
+        (Updates::MacKay, true) => ("MacKay update, MAP", "mathematics §2; MacKay (1992)"),
+        (Updates::Em, false) => ("EM update", "Tipping (2001), appendix A"),
         (Updates::Em, true) => ("EM update, MAP", "mathematics §2"),
     };
     for hyper in hypers {
@@ -116,9 +117,12 @@ pub fn evidence_steps(
 }
 
 /// When the loop ends.
-pub fn stop(options: &Options) -> String {
+pub fn stop(hypers: &[HyperUpdate], options: &Options) -> String {
+    if hypers.is_empty() {
+        return "after one solve: no hyperparameter is free".to_owned();
+    }
     format!(
-        "no change of a log precision or of the log evidence above {} and nothing left to prune or add; or {} iterations",
+        "no change of a log precision or of the log evidence above {}, and nothing left to prune or add; or {} iterations",
         number_text(options.tol),
         options.max_iter
     )
@@ -151,7 +155,7 @@ pub fn prune(model: &Model, hypers: &[HyperUpdate], options: &Options) -> String
 }
 
 /// The summands of the objective.
-pub fn objective_terms(flat: bool, hypers: &[HyperUpdate], options: &Options) -> Vec<String> {
+pub fn objective_terms(model: &Model, flat: bool, hypers: &[HyperUpdate], options: &Options) -> Vec<String> {
     let mut terms = vec![
         "N/2 ln β − N/2 ln 2π".to_owned(),
         "− ½ ln|B|".to_owned(),
@@ -161,9 +165,9 @@ pub fn objective_terms(flat: bool, hypers: &[HyperUpdate], options: &Options) ->
     if flat {
         terms.push("+ k_f/2 ln 2π − ½ ln|Fᵀ C⁻¹ F|".to_owned());
     }
-    if !hypers.is_empty() {
-        let e = if options.hyper_scale == HyperScale::Density { "a − 1" } else { "a" };
-        terms.push(format!("apart, for a MAP estimate: Σ ({e}) ln θ − b θ"));
+    let density = options.hyper_scale == HyperScale::Density;
+    if density || hypers.iter().any(|h| !is_flat(model, h)) {
+        terms.push(format!("{APART}Σ {} ln θ − b θ", if density { "(a − 1)" } else { "a" }));
     }
     terms
 }

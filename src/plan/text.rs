@@ -6,7 +6,7 @@ use crate::check::dim::Dim;
 use crate::check::typed::{ExprId, Model, NodeId};
 use crate::graph::build::number_text;
 use crate::graph::linear::{affine_in, scale_form};
-use crate::graph::walk::{constant, latents};
+use crate::graph::walk::{constant, latents, written};
 
 /// The whole plan, for reading.
 pub fn text(plan: &Plan, model: &Model) -> String {
@@ -47,55 +47,39 @@ pub fn shape_text(model: &Model, shape: &[Dim]) -> String {
     if dims.is_empty() { "1".to_owned() } else { dims.join(" × ") }
 }
 
-/// `precision = w.alpha`, `sd = s`, `precision = tau·lambda`, `precision = known`.
+/// As in the program: `precision = w.alpha`, `sd = 1 / sqrt(tau)`; a long one by what is in it,
+/// `precision ∝ tau · lambda`.
 pub fn scale_text(model: &Model, scale: Option<ScaleExpr>) -> String {
     let Some(scale) = scale else { return "flat".to_owned() };
-    let powers = scale_form(model, scale.value).unwrap_or_default();
-    if powers.is_empty() {
-        let value = constant(model, scale.value).map_or_else(|| "known".to_owned(), number_text);
-        return match scale.power {
-            1.0 => format!("precision = {value}"),
-            -1.0 => format!("variance = {value}"),
-            -2.0 => format!("sd = {value}"),
-            power => format!("precision = ({value})^{power}"),
-        };
+    let name = match scale.power {
+        1.0 => "precision",
+        -1.0 => "variance",
+        -2.0 => "sd",
+        _ => "scale",
+    };
+    if let Some(text) = written(model, scale.value) {
+        return format!("{name} = {text}");
     }
+    let powers = scale_form(model, scale.value).unwrap_or_default();
     let factors: Vec<String> = powers
         .iter()
-        .map(|(id, power)| {
-            let name = &model.node(*id).name;
-            match power * scale.power {
-                1.0 => name.clone(),
-                power => format!("{name}^{}", number_text(power)),
-            }
+        .map(|(id, power)| match *power {
+            1.0 => model.node(*id).name.clone(),
+            power => format!("{}^{}", model.node(*id).name, number_text(power)),
         })
         .collect();
-    format!("precision ∝ {}", factors.join(" · "))
-        .replace("∝ ", if is_plain(model, scale, &powers) { "= " } else { "∝ " })
+    if factors.is_empty() { format!("{name} known") } else { format!("{name} ∝ {}", factors.join(" · ")) }
 }
 
-/// The latent nodes of a mean: `linear in w, u`; `0` if there is none.
+/// As in the program: `phi * w`; a long one by what is in it, `linear in w, u`; `0` if there is none.
 pub fn mean_text(model: &Model, mean: Option<ExprId>) -> String {
     let Some(mean) = mean else { return "0".to_owned() };
-    if let Some(value) = constant(model, mean) {
-        return number_text(value);
+    if let Some(text) = written(model, mean) {
+        return text;
     }
     let unknown = affine_in(model, mean).unwrap_or_else(|_| latents(model, mean));
     let names: Vec<&str> = unknown.iter().map(|id| model.node(*id).name.as_str()).collect();
     if names.is_empty() { "known".to_owned() } else { format!("linear in {}", names.join(", ")) }
-}
-
-/// Whether the scale is its hyperparameters alone, with no known factor.
-fn is_plain(model: &Model, scale: ScaleExpr, powers: &[(NodeId, f64)]) -> bool {
-    use crate::check::typed::ExprKind;
-    powers.len() == 1
-        && matches!(
-            model.expr(scale.value).kind,
-            ExprKind::Node(_)
-                | ExprKind::Gather { .. }
-                | ExprKind::RepeatRows(..)
-                | ExprKind::RepeatColumns(..)
-        )
 }
 
 /// Shape and rate of a hyperparameter as text.
@@ -138,7 +122,12 @@ fn hyper_text(model: &Model, hyper: &HyperUpdate) -> String {
     } else {
         format!("prior a = {a}, b = {b}")
     };
-    format!("{} ({shape}): scales {}, {prior}; {}", hyper.name, hyper.scales.join(", "), hyper.formula)
+    format!(
+        "{} ({shape}): in the scale of {}, {prior}; {}",
+        hyper.name,
+        hyper.scales.join(", "),
+        hyper.formula
+    )
 }
 
 fn options_text(plan: &Plan) -> String {

@@ -1,7 +1,7 @@
 //! The update of one hyperparameter, as a formula.
 //!
-//! Sources: MacKay (1992), Neural Computation 4(3), (2.10)–(2.11); Tipping (2001), JMLR 1,
-//! (16)–(18); tied precisions: `docs/mathematics.md` §1.1; hyperpriors: §2.
+//! Sources: MacKay (1992), Neural Computation 4(3), 415–447; Tipping (2001), JMLR 1, 211–244,
+//! (16)–(18) and appendix A; tied precisions: `docs/mathematics.md` §1.1; hyperpriors: §2.
 
 use super::ir::{HyperScale, Options, Updates};
 use super::obstacles::{scale_of, scale_powers};
@@ -91,7 +91,8 @@ pub fn formula(model: &Model, hyper: NodeId, flat: bool, options: &Options) -> S
     }
     let sum = |text: String, parts: bool| if parts { format!("({text})") } else { text };
     let bottom = below.join(" + ");
-    let (wide_top, wide_bottom) = (top.contains(' '), bottom.contains(' '));
+    let is_sum = |text: &str| text.contains(" + ") || text.contains(" − ");
+    let (wide_top, wide_bottom) = (is_sum(&top), is_sum(&bottom));
     format!("{theta} = {} / {}", sum(top, wide_top), sum(bottom, wide_bottom))
 }
 

@@ -17,6 +17,8 @@ use crate::plan::ir::Options;
 
 /// Columns are of low rank if so many of them span the rest to this fraction.
 const RANK_TOLERANCE: f64 = 1e-11;
+/// The same, to see whether there is a gap.
+const COARSE_RANK_TOLERANCE: f64 = 1e-5;
 /// Noise held at this over the variance of the targets while a dictionary much larger than the data is pruned.
 const HELD_NOISE: f64 = 100.0;
 
@@ -108,13 +110,18 @@ fn is_undetermined(core: &Core) -> bool {
 }
 
 /// The rank r of the prunable columns if r (r + 1)/2 is below their number: the evidence then has flat
-/// ridges, on which all-at-once updates stay.
+/// ridges, on which all-at-once updates stay. Columns of a smooth kernel, whose singular values fall
+/// without a gap, are not meant.
 fn low_rank(core: &Core) -> Option<usize> {
     let own: Vec<usize> =
         (0..core.weights.len()).filter(|&i| core.usable[i] && core.weights[i].own.is_some()).collect();
-    let limit = (1..).take_while(|r| r * (r + 1) / 2 < own.len()).last()?;
     if own.len() < 4 {
         return None;
     }
-    rank_up_to(&core.phi.select_columns(&own), limit.min(core.t.len().saturating_sub(1)), RANK_TOLERANCE)
+    let limit = (1..).take_while(|r| r * (r + 1) / 2 < own.len()).last()?;
+    let limit = limit.min(core.t.len().saturating_sub(1));
+    let columns = core.phi.select_columns(&own);
+    let coarse = rank_up_to(&columns, limit, COARSE_RANK_TOLERANCE)?;
+    let rank = rank_up_to(&columns, limit.min(coarse + coarse / 10), RANK_TOLERANCE)?;
+    Some(rank)
 }

@@ -1,21 +1,22 @@
 //! From the user's problem to the internal one: checks, row classes, powers of two, flat effects,
 //! compression of rows, parallel columns.
 
-use std::collections::BTreeMap;
 use std::f64::consts::{LN_2, PI};
 
 use nalgebra::{DMatrix, DVector};
 
 use super::control::Budget;
-use super::core::{Core, Hyper, LogLinear, Role, RowClass, Weight, times_power_of_two};
+use super::core::{Core, LogLinear, RowClass, Weight};
+use super::hypers::{density_offset, describe_hypers};
 use super::problem::{Problem, Scale, WeightPrior};
+use super::rows::{Columns, Rows, fold_held};
 use super::solution::Failure;
 use crate::math::parallel::parallel_groups;
 use crate::math::qr;
-use crate::plan::ir::{HyperScale, Options};
+use crate::plan::ir::Options;
 
 /// Below this fraction of its length, what is left of a column or target outside the flat effects is rounding.
-const NOTHING_LEFT: f64 = 1e-12;
+pub(crate) const NOTHING_LEFT: f64 = 1e-12;
 /// Columns are merged if their unit vectors differ by no more than this.
 const PARALLEL: f64 = 1e-12;
 /// Noise precision is capped at this over the variance of the targets.
@@ -180,182 +181,6 @@ fn check_memory(problem: &Problem, budget: &Budget) -> Result<(), Failure> {
     Ok(())
 }
 
-fn density_offset(options: &Options) -> f64 {
-    match options.hyper_scale {
-        HyperScale::Log => 0.0,
-        HyperScale::Density => 1.0,
-    }
-}
-
-/// Puts the held hyperparameters into the known part, joins equal hyperparameters, drops zero powers.
-fn fold_held(scale: &Scale, problem: &Problem) -> LogLinear {
-    let mut known = scale.log_const;
-    let mut powers: BTreeMap<usize, f64> = BTreeMap::new();
-    for &(h, power) in &scale.powers {
-        match problem.hypers[h].held {
-            Some(value) => known += power * value.ln(),
-            None => *powers.entry(h).or_insert(0.0) += power,
-        }
-    }
-    LogLinear { known, powers: powers.into_iter().filter(|p| p.1 != 0.0).collect() }
-}
-
-/// The rows that count, ordered by class.
-struct Rows {
-    /// Row of the problem, and factor √(k v).
-    source: Vec<(usize, f64)>,
-    t: DVector<f64>,
-    /// Targets as given, for the variance.
-    raw: Vec<f64>,
-    classes: Vec<Gathered>,
-}
-
-/// Powers of a class; its rows, with the known part of their log precision.
-type Members = (Vec<(usize, f64)>, Vec<(usize, f64)>);
-
-struct Gathered {
-    start: usize,
-    end: usize,
-    powers: Vec<(usize, f64)>,
-    /// The largest known part of the log precisions.
-    reference: f64,
-    /// ½ Σ k (known − reference)
-    known: f64,
-    count: f64,
-    terms: Vec<usize>,
-    /// Rows are the user's times 2^−exponent.
-    exponent: i32,
-}
-
-impl Rows {
-    fn gather(problem: &Problem) -> Rows {
-        let mut index: BTreeMap<Vec<(usize, u64)>, usize> = BTreeMap::new();
-        let mut members: Vec<Members> = Vec::new();
-        for r in 0..problem.targets.len() {
-            if problem.counts[r] > 0.0 {
-                let log = fold_held(&problem.noise[r], problem);
-                let key = log.powers.iter().map(|&(h, p)| (h, p.to_bits())).collect();
-                let class = *index.entry(key).or_insert_with(|| {
-                    members.push((log.powers.clone(), Vec::new()));
-                    members.len() - 1
-                });
-                members[class].1.push((r, log.known));
-            }
-        }
-        let mut rows =
-            Rows { source: Vec::new(), t: DVector::zeros(0), raw: Vec::new(), classes: Vec::new() };
-        for (powers, list) in members {
-            let reference = list.iter().map(|r| r.1).fold(f64::NEG_INFINITY, f64::max);
-            let mut class = Gathered {
-                start: rows.source.len(),
-                end: rows.source.len() + list.len(),
-                powers,
-                reference,
-                known: 0.0,
-                count: 0.0,
-                terms: Vec::new(),
-                exponent: 0,
-            };
-            for (r, known) in list {
-                let k = problem.counts[r];
-                rows.source.push((r, (k * (known - reference).exp()).sqrt()));
-                class.known += 0.5 * k * (known - reference);
-                class.count += k;
-                if !class.terms.contains(&problem.term[r]) {
-                    class.terms.push(problem.term[r]);
-                }
-            }
-            rows.classes.push(class);
-        }
-        rows.t = DVector::from_iterator(
-            rows.source.len(),
-            rows.source.iter().map(|&(r, f)| f * problem.targets[r]),
-        );
-        rows.raw = rows.source.iter().map(|&(r, _)| problem.targets[r]).collect();
-        rows
-    }
-
-    /// Divides the rows of each class by the power of two of its largest target.
-    fn scale_by_targets(&mut self, blocks: &mut [&mut Columns]) {
-        for class in &mut self.classes {
-            let largest = self.t.rows(class.start, class.end - class.start).amax();
-            if largest == 0.0 {
-                continue;
-            }
-            let e = libm::ilogb(largest);
-            class.exponent += e;
-            for r in class.start..class.end {
-                self.t[r] = libm::scalbn(self.t[r], -e);
-                for block in blocks.iter_mut() {
-                    for v in block.values.row_mut(r).iter_mut() {
-                        *v = libm::scalbn(*v, -e);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Variance of the targets of a class, weighted, in internal units; their mean square if they do
-    /// not vary, 1 if they are zero.
-    fn variance(&self, class: &Gathered, flat: bool) -> f64 {
-        let scaled = |r: usize| libm::scalbn(self.raw[r], -class.exponent);
-        let weight = |r: usize| self.source[r].1 * self.source[r].1;
-        let range = class.start..class.end;
-        let total: f64 = range.clone().map(weight).sum();
-        let mean = range.clone().map(|r| weight(r) * scaled(r)).sum::<f64>() / total;
-        let squares: f64 =
-            range.clone().map(|r| weight(r) * scaled(r) * scaled(r)).sum::<f64>() / class.count;
-        let largest = range.clone().map(|r| scaled(r).abs()).fold(0.0, f64::max);
-        let mut variance =
-            range.clone().map(|r| weight(r) * (scaled(r) - mean).powi(2)).sum::<f64>() / class.count;
-        if flat {
-            variance = variance.min(range.map(|r| self.t[r] * self.t[r]).sum::<f64>() / class.count);
-        }
-        if variance > NOTHING_LEFT * NOTHING_LEFT * largest * largest {
-            variance
-        } else if squares > 0.0 {
-            squares
-        } else {
-            1.0
-        }
-    }
-}
-
-/// Some columns of the design, scaled.
-struct Columns {
-    values: DMatrix<f64>,
-    /// The column is the user's times 2^−exponent (besides the scaling of rows).
-    exponents: Vec<i32>,
-}
-
-impl Columns {
-    fn gather(problem: &Problem, rows: &Rows, columns: &[usize]) -> Columns {
-        let values = DMatrix::from_fn(rows.source.len(), columns.len(), |r, c| {
-            let (row, factor) = rows.source[r];
-            factor * problem.design[(row, columns[c])]
-        });
-        Columns { values, exponents: vec![0; columns.len()] }
-    }
-
-    /// Brings every column to a norm between 1 and 2.
-    fn scale(&mut self) {
-        for (mut column, exponent) in self.values.column_iter_mut().zip(&mut self.exponents) {
-            for _ in 0..2 {
-                // twice: first by the largest entry if need be
-                let largest = column.amax();
-                if largest == 0.0 {
-                    break;
-                }
-                // a sum of squares of such entries would overflow
-                let norm = if (1e-100..1e100).contains(&largest) { column.norm() } else { largest };
-                let e = libm::ilogb(norm);
-                *exponent += e;
-                column.iter_mut().for_each(|v| *v = libm::scalbn(*v, -e));
-            }
-        }
-    }
-}
-
 /// Least-squares fit of targets and penalised columns on the flat ones; both are replaced by what is
 /// left. Exact, because a flat prior does not feel a shift: t = F u + Φ w = F (u + A w − a) + Φ⊥ w + F a.
 fn take_out_flat(
@@ -400,117 +225,6 @@ fn collinear(flat: &DMatrix<f64>, last: usize, index: &[usize]) -> Vec<usize> {
     }
     list.sort_unstable();
     list
-}
-
-/// Roles and internal units of the hyperparameters. The units are chosen so that the known parts of
-/// log precisions lose the user's powers of two exactly.
-fn describe_hypers(
-    core: &mut Core,
-    problem: &Problem,
-    options: &Options,
-    exponents: &[i32],
-) -> Result<(), Failure> {
-    let e = density_offset(options);
-    let count = problem.hypers.len();
-    // internal ln precision = user's + 2 ln 2 · shift
-    let mut shifts: Vec<f64> = exponents.iter().map(|&e| e as f64).collect();
-    shifts.extend(core.weights.iter().map(|w| -w.exponent as f64));
-    let mut units: Vec<Option<f64>> = vec![None; count];
-    let logs = || core.classes.iter().map(|c| &c.log).chain(core.weights.iter().map(|w| &w.log));
-    for (log, &shift) in logs().zip(&shifts) {
-        let mut rest = shift;
-        let mut open = None;
-        for &(h, power) in &log.powers {
-            match units[h] {
-                Some(unit) => rest += power * unit,
-                None => open = open.or(Some((h, power))),
-            }
-        }
-        if let Some((h, power)) = open {
-            for &(other, _) in &log.powers {
-                units[other] = units[other].or(Some(0.0));
-            }
-            units[h] = Some(-rest / power);
-        }
-    }
-    let units: Vec<f64> = units.into_iter().map(|u| u.unwrap_or(0.0)).collect();
-    let known: Vec<f64> = logs()
-        .zip(&shifts)
-        .map(|(log, &shift)| {
-            let rest = shift + log.powers.iter().map(|&(h, power)| power * units[h]).sum::<f64>();
-            log.known + rest * 2.0 * LN_2
-        })
-        .collect();
-    for (class, &known) in core.classes.iter_mut().zip(&known) {
-        class.log.known = known;
-    }
-    let rows = core.classes.len();
-    for (weight, &known) in core.weights.iter_mut().zip(&known[rows..]) {
-        weight.log.known = known;
-    }
-
-    let mut in_rows = vec![false; count];
-    let mut in_weights: Vec<Vec<usize>> = vec![Vec::new(); count];
-    let mut signs: Vec<Option<f64>> = vec![None; count];
-    let mut share = vec![1.0_f64; count];
-    for log in core.classes.iter().map(|c| &c.log).chain(core.weights.iter().map(|w| &w.log)) {
-        for &(h, power) in &log.powers {
-            let sign = power.signum();
-            signs[h] = Some(signs[h].map_or(sign, |s| if s == sign { s } else { 0.0 }));
-            share[h] = share[h].max(log.powers.len() as f64);
-        }
-    }
-    for class in &core.classes {
-        class.log.powers.iter().for_each(|&(h, _)| in_rows[h] = true);
-    }
-    for (i, weight) in core.weights.iter().enumerate() {
-        weight.log.powers.iter().for_each(|&(h, _)| in_weights[h].push(i));
-    }
-    for (h, hyper) in problem.hypers.iter().enumerate() {
-        let shape = if hyper.held.is_some() { 0.0 } else { hyper.shape - e };
-        let rate = if hyper.held.is_some() { 0.0 } else { hyper.rate };
-        let used = in_rows[h] || !in_weights[h].is_empty();
-        let sign = signs[h].unwrap_or(0.0);
-        let improper = shape == 0.0 && rate == 0.0;
-        let log2 = 2.0 * units[h];
-        let role = if hyper.held.is_some() || !(used || rate > 0.0) {
-            Role::Held
-        } else if in_rows[h] || !improper || sign == 0.0 {
-            if used && rate == 0.0 && shape > 0.0 && !in_rows[h] && sign > 0.0 {
-                // the objective rises for ever as the weights vanish
-                return Err(Failure::ImproperHyper(h));
-            }
-            Role::Free
-        } else if in_weights[h].len() == 1 {
-            Role::Own(in_weights[h][0])
-        } else {
-            Role::Block(std::mem::take(&mut in_weights[h]))
-        };
-        if let Role::Own(i) = role {
-            let power = core.weights[i].log.powers.iter().find(|p| p.0 == h).map_or(1.0, |p| p.1);
-            if core.weights[i].own.is_none() {
-                core.weights[i].own = Some((h, power));
-            }
-        }
-        // a second hyperparameter of the same weight alone is redundant: it stays free, harmless
-        let role = match role {
-            Role::Own(i) if core.weights[i].own.map(|o| o.0) != Some(h) => Role::Free,
-            role => role,
-        };
-        core.hypers.push(Hyper {
-            role,
-            held: hyper.held,
-            log2,
-            shape,
-            rate: times_power_of_two(rate, log2),
-            lower: f64::NEG_INFINITY,
-            upper: f64::INFINITY,
-            capped: false,
-            sign,
-            share: share[h],
-        });
-    }
-    Ok(())
 }
 
 /// Replaces the rows of each class by the triangular factor of [F, Φ, t] where that is shorter.

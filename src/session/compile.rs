@@ -162,9 +162,9 @@ impl Compiler {
     fn compile_stages(&self, source: &str, sources: &mut SourceMap) -> Result<Vec<Model>, Diagnostics> {
         let file = sources.add(&self.recipe.file, source);
         let text = sources.text(file).to_owned();
-        let infer = self.recipe.infer.as_deref().map(syntax::parse::parse_infer).transpose()?;
+        let infer = self.recipe.infer.as_deref().map(syntax::parse_infer).transpose()?;
 
-        let module = syntax::parse::parse(file, &text)?;
+        let module = syntax::parse(file, &text)?;
         let options = check::Options { set: self.recipe.set.clone(), infer };
         let recording = Recording { loader: &*self.loader, imports: Mutex::default() };
         let typed = check::check(sources, &module.value, &options, &recording)?;

@@ -16,5 +16,8 @@ mod recover;
 pub mod token;
 mod unparse;
 
+pub use parse::{is_complete, parse, parse_expr, parse_infer, parse_statement};
+pub use print::format;
+
 #[cfg(test)]
 mod tests;

@@ -120,3 +120,39 @@ fn library_examples_check() {
         assert!(warnings.is_empty(), "{}\n{program}", shown(&warnings, &sources));
     }
 }
+
+/// A wrong program, its code, the line, a part of the message, a part of the help.
+pub type Wrong = (&'static str, &'static str, usize, &'static str, &'static str);
+
+/// Checks that each program has exactly that error.
+pub fn verify_table(table: &[Wrong]) {
+    let mut bad = Vec::new();
+    for (program, code, line, message, help) in table {
+        let (found, sources) = match check_text(program) {
+            Ok((_, warnings, sources)) => (warnings, sources),
+            Err(found) => found,
+        };
+        if std::env::var("SBL_SHOW").is_ok() {
+            println!("----\n{program}\n{}", shown(&found, &sources));
+        }
+        let errors: Vec<&Diagnostic> = found.iter().filter(|d| d.is_error()).collect();
+        let fine = match errors.as_slice() {
+            [d] => {
+                let at = d.primary.as_ref().map_or(0, |l| sources.line_column(l.span.file, l.span.start).0);
+                d.code == *code
+                    && at == *line
+                    && d.message.contains(message)
+                    && d.help.as_deref().unwrap_or("").contains(help)
+                    && !d.message.ends_with('.')
+            }
+            _ => false,
+        };
+        if !fine {
+            bad.push(format!(
+                "{program}\nexpected {code} line {line} {message:?} {help:?}\n{}",
+                shown(&found, &sources)
+            ));
+        }
+    }
+    assert!(bad.is_empty(), "{} of {}:\n{}", bad.len(), table.len(), bad.join("\n\n"));
+}

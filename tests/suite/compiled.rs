@@ -10,7 +10,8 @@ use sbl::{graph, syntax};
 pub fn compile(source: &str) -> (Model, SourceMap) {
     let mut sources = SourceMap::new();
     let file = sources.add("test.sbl", source);
-    let module = syntax::parse(file, source).unwrap_or_else(|e| panic!("{source}\ndoes not parse: {e:#?}"));
+    let module =
+        syntax::parse::parse(file, source).unwrap_or_else(|e| panic!("{source}\ndoes not parse: {e:#?}"));
     let mut models = check::check(&mut sources, &module.value, &check::Options::default(), &NoFiles)
         .unwrap_or_else(|e| panic!("{source}\ndoes not check: {e:#?}"))
         .value;

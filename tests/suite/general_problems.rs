@@ -315,3 +315,28 @@ fn both_fixed_points_are_where_the_slope_vanishes() {
         }
     }
 }
+
+#[test]
+fn fits_of_every_shape_end_at_a_certified_optimum() {
+    for (s, shape) in SHAPES.into_iter().enumerate() {
+        for seed in 0..3 {
+            let (problem, _) = random(shape, 500 + 10 * s as u64 + seed);
+            let fit = crate::problems::fit(&problem);
+            let what = format!("{shape:?} seed {seed}: {:?}", fit.report);
+            assert_eq!(fit.report.stop, sbl::runtime::solution::Stop::Converged, "{what}");
+            assert!(fit.report.certificate.gradient < 1e-5, "{what}");
+            assert!(fit.report.iterations < 1500, "{what}");
+            // no known or flat weight is lost
+            for (i, prior) in problem.weights.iter().enumerate() {
+                let permanent = match prior {
+                    WeightPrior::Flat => true,
+                    WeightPrior::Normal(s) => s.powers.is_empty(),
+                };
+                assert!(!permanent || fit.active.contains(&i), "{what}");
+            }
+            let dense =
+                dense_evidence(&problem, &fit.hypers.iter().map(|h| h.max(1e-300)).collect::<Vec<_>>());
+            close(fit.log_evidence, dense, 1e-7, 1e-6, &what);
+        }
+    }
+}

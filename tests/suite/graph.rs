@@ -57,7 +57,8 @@ fn a_node_in_two_plates_lies_in_the_inner_one() {
 fn the_blanket_of_the_weights_is_what_their_posterior_needs() {
     let sinc = dag("sinc");
     let blanket = query::markov_blanket(&sinc, sinc.find("w").unwrap());
-    let names = |ids: &[graph::dag::NodeId]| ids.iter().map(|id| sinc.node(*id).name.clone()).collect::<Vec<_>>();
+    let names =
+        |ids: &[graph::dag::NodeId]| ids.iter().map(|id| sinc.node(*id).name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&blanket.parents), ["w.alpha"]);
     assert_eq!(names(&blanket.children), ["t"]);
     assert_eq!(names(&blanket.coparents), ["phi", "tau"]);

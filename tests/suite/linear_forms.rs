@@ -31,7 +31,7 @@ fn column(seed: usize, n: usize) -> Vec<f64> {
 }
 
 /// Data that serve every program below.
-fn data(seed: usize, n: usize) -> Data {
+pub fn data(seed: usize, n: usize) -> Data {
     let matrix = |seed, rows, cols| DMatrix::from_vec(rows, cols, column(seed, rows * cols));
     let pick = |seed, levels: &[&'static str]| -> Vec<&'static str> {
         // every level at least once
@@ -70,7 +70,7 @@ fn data(seed: usize, n: usize) -> Data {
 }
 
 /// Programs whose mean is linear in latent nodes in every way the language has.
-const ZOO: &[&str] = &[
+pub const ZOO: &[&str] = &[
     // kernel and bias
     "use std.kernels.rbf\nuse std.priors.ard\ndata x: real[N, D]\ndata t: real[N]\nlet phi = [1, rbf(x, width = 1.5)]\nw ~ ard(cols(phi))\ntau ~ Gamma(0, 0)\nt ~ Normal(phi * w, precision = tau)",
     // plates
@@ -105,6 +105,9 @@ const ZOO: &[&str] = &[
     "data t: real[N]\nmu ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(mu, precision = tau)",
     // a join of an effect and a constant, multiplied from the left
     "data z: real[N]\ndata t: real[N]\nu ~ Normal(0, sd = 1) [N]\nlet f = [u, 1, z] * [2, 3, -1]\nt ~ Normal(f, sd = 1)",
+    // dense and sparse coefficients side by side, of different nodes and of the same
+    "data x: real[N, D]\ndata z: real[N]\ndata t: real[N]\nw ~ Normal(0, sd = 1) [D]\ne ~ Normal(0, sd = 1) [N]\nlet f = [x * w, e, z]\nt ~ Normal(f * [1, 2, 3], sd = 1)",
+    "data x: real[N, D]\ndata z: real[N]\ndata t: real[N]\nw ~ Normal(0, sd = 1) [D]\nlet f = [x * w, w[1] * z, 2 * (x * w)]\nt ~ Normal(f * [1, 2, 3] + mean(x * w) - 0.5 * (x * w), sd = 1)",
 ];
 
 struct Case {

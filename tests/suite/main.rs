@@ -1,4 +1,4 @@
-//! The tests that look at the program from outside, one file a topic.
+//! The tests that look at the program from outside, one file a topic, in one binary.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,24 +10,33 @@
 mod binding;
 mod check;
 mod cli_data;
+mod cli_fit;
 mod cli_help;
+mod cli_model;
 mod cli_run;
 mod cli_write;
 mod compiled;
 mod dist;
 mod errors_data;
+mod errors_graph;
+mod errors_names;
 mod errors_plan;
+mod errors_shapes;
+mod errors_supports;
 mod errors_syntax;
+mod evaluation;
 mod examples;
 mod fit_properties;
 mod general_problems;
 mod golden;
 mod golden_gauss;
 mod graph;
+mod imports;
 mod linear_forms;
 mod numeric_cases;
 mod pages;
 mod plan;
+mod plates;
 mod problems;
 mod programs;
 mod render;

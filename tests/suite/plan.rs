@@ -35,7 +35,8 @@ fn json_and_latex_hold_the_same_plan() {
 #[test]
 fn sinc_plates_is_served_by_evidence_on_request() {
     let (_, source, _) = PROGRAMS.iter().find(|(name, ..)| *name == "sinc_plates").unwrap();
-    let (_, _, found) = plan_of(&source.replace("infer variational", "infer evidence(updates = em, tol = 1e-8)"));
+    let (_, _, found) =
+        plan_of(&source.replace("infer variational", "infer evidence(updates = em, tol = 1e-8)"));
     let plan = found.unwrap();
     assert_eq!((plan.method.as_str(), plan.schedule.as_str(), plan.options.tol), ("evidence", "batch", 1e-8));
     assert_eq!(plan.hypers[0].formula, "tau = (N + 2a) / (rss + tr VΦΣΦᵀ + 2b)");
@@ -53,17 +54,24 @@ fn auto_says_which_rule_it_followed() {
     let proper = proper.unwrap();
     assert!(proper.why[0].starts_with("rule 3: the free precision `alpha` has a proper Gamma prior"));
     assert_eq!(proper.method, "evidence");
-    assert!(proper.why[1].contains("variational comes first by that rule, but `variational` is not available"));
+    assert!(
+        proper.why[1].contains("variational comes first by that rule, but `variational` is not available")
+    );
 }
 
 #[test]
 fn from_400_weights_on_the_schedule_is_spoken_of() {
     let source = |n: usize| {
-        format!("data x: real[N, {n}]\ndata t: real[N]\nw ~ Normal(0, precision = 1) [{n}]\nt ~ Normal(x * w, precision = 4)\n")
+        format!(
+            "data x: real[N, {n}]\ndata t: real[N]\nw ~ Normal(0, precision = 1) [{n}]\nt ~ Normal(x * w, precision = 4)\n"
+        )
     };
     let reasons = |n| plan_of(&source(n)).2.unwrap().why.join("\n");
     assert!(!reasons(399).contains("sequential"));
-    assert!(reasons(400).contains("400 weights are 400 or more, but the sequential schedule is not available"));
+    assert!(
+        reasons(400)
+            .contains("400 weights: from 400 on the schedule would be sequential, but it is not available")
+    );
 }
 
 #[test]
@@ -81,17 +89,17 @@ fn parents_come_before_children() {
 fn known_factors_and_powers_of_precisions_are_scales() {
     let base = "data x: real[N, D]\ndata v: positive[N]\ndata t: real[N]\ntau ~ Gamma(0, 0)\nlambda ~ Gamma(0, 0)\n\
                 w ~ Normal(0, precision = lambda * tau) [D]\nt ~ Normal(x * w, SCALE)\n";
-    for (scale, text) in [
-        ("precision = tau", "precision = tau"),
-        ("precision = 2 * tau", "precision ∝ tau"),
-        ("variance = 1 / tau", "precision ∝ tau"),
-        ("sd = 1 / sqrt(tau)", "precision ∝ tau"),
-        ("precision = tau * v", "precision ∝ tau"),
-        ("sd = tau", "precision ∝ tau^-2"),
+    for scale in [
+        "precision = tau",
+        "precision = 2 * tau",
+        "variance = 1 / tau",
+        "sd = 1 / sqrt(tau)",
+        "precision = tau * v",
+        "sd = tau",
     ] {
         let (model, _, found) = plan_of(&base.replace("SCALE", scale));
         let plan = found.unwrap_or_else(|e| panic!("{scale}: {e:#?}"));
-        assert_eq!(plan::text::scale_text(&model, Some(plan.terms[0].scale)), text, "{scale}");
-        assert_eq!(plan::text::scale_text(&model, plan.blocks[0].scale), "precision ∝ tau · lambda");
+        assert_eq!(plan::text::scale_text(&model, Some(plan.terms[0].scale)), scale);
+        assert_eq!(plan::text::scale_text(&model, plan.blocks[0].scale), "precision = lambda * tau");
     }
 }

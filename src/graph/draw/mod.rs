@@ -6,6 +6,7 @@
 
 pub mod dot;
 pub mod escape;
+pub mod geometry;
 pub mod json;
 pub mod layout;
 pub mod mermaid;
@@ -13,6 +14,7 @@ pub mod picture;
 pub mod svg;
 pub mod text;
 pub mod tikz;
+mod tree;
 
 use super::dag::Dag;
 

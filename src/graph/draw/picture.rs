@@ -80,10 +80,10 @@ pub fn picture(dag: &Dag) -> Picture {
                 Role::Hyper | Role::Latent => Look::Unknown,
                 Role::Observed => Look::Observed,
             };
-            let about = match node.family {
-                Some(family) => format!("{} {}: {} ~ {family}", node.role.name(), node.name, node.ty),
-                None => format!("{} {}: {}", node.role.name(), node.name, node.ty),
-            };
+            let sign = if node.family.is_some() { " ~ " } else { " = " };
+            let definition =
+                if node.definition.is_empty() { String::new() } else { format!("{sign}{}", node.definition) };
+            let about = format!("{} {}: {}{definition}", node.role.name(), node.name, node.ty);
             Item { label: node.name.clone(), look, about }
         })
         .collect();

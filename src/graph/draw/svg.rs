@@ -1,7 +1,8 @@
 //! A picture of the graph in the style of a textbook, drawn by ourselves.
 
 use super::escape::xml;
-use super::layout::{Layout, Rect, bend, layout};
+use super::geometry::Rect;
+use super::layout::{Layout, bend, layout};
 use super::picture::{Look, Picture, picture};
 use crate::graph::dag::Dag;
 

@@ -34,12 +34,8 @@ fn frame(dag: &Dag, at: &Frame, depth: usize, name_width: usize, out: &mut Strin
         };
         let width = name_width.saturating_sub(2 * (depth - 1)).max(node.name.chars().count());
         let pad = " ".repeat(width - node.name.chars().count());
-        let line = format!(
-            "{indent}{symbol} {}{pad}  {:<8}  {}",
-            node.name,
-            node.role.name(),
-            definition(dag, node)
-        );
+        let line =
+            format!("{indent}{symbol} {}{pad}  {:<8}  {}", node.name, node.role.name(), definition(node));
         out.push_str(line.trim_end());
         out.push('\n');
     }
@@ -50,30 +46,11 @@ fn frame(dag: &Dag, at: &Frame, depth: usize, name_width: usize, out: &mut Strin
     }
 }
 
-/// `Normal(mean ← phi, w; precision ← tau)`, or the type and `← x`.
-fn definition(dag: &Dag, node: &Node) -> String {
-    let parents = |via: Option<&str>| -> Vec<&str> {
-        dag.edges_to(node.id)
-            .iter()
-            .filter(|e| via.is_none_or(|v| e.via.contains(&v)))
-            .map(|e| dag.node(e.from).name.as_str())
-            .collect()
-    };
-    let Some(family) = node.family else {
-        let from = parents(None);
-        return if from.is_empty() {
-            node.ty.clone()
-        } else {
-            format!("{} ← {}", node.ty, from.join(", "))
-        };
-    };
-    let mut args: Vec<String> = Vec::new();
-    for arg in dag.args(node.id) {
-        let fixed = dag.fixed().iter().find(|f| f.node == node.id && f.arg == *arg);
-        args.push(match fixed {
-            Some(fixed) => format!("{arg} = {}", fixed.text),
-            None => format!("{arg} ← {}", parents(Some(arg)).join(", ")),
-        });
+/// `~ Normal(mean = phi * w, precision = tau)`, `= [1, x]`, or the type.
+fn definition(node: &Node) -> String {
+    match (node.family, node.definition.as_str()) {
+        (_, "") => node.ty.clone(),
+        (Some(_), text) => format!("~ {text}"),
+        (None, text) => format!("= {text}"),
     }
-    format!("{family}({})", args.join("; "))
 }

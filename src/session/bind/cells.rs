@@ -87,7 +87,7 @@ pub(super) fn show(cell: Cell<'_>) -> String {
     match cell {
         Cell::Missing => "nothing".to_owned(),
         Cell::Word(word) => word.to_owned(),
-        Cell::Number(x) if x == 0.0 => "0".to_owned(),
+        Cell::Number(0.0) => "0".to_owned(),
         Cell::Number(x) => x.to_string(),
     }
 }

@@ -17,8 +17,6 @@ pub(super) struct Taken<'d> {
     pub scalar: bool,
     /// Whether the names of the columns are those of the host, and not only positions.
     pub named: bool,
-    /// The name of the matrix of the host, if it is one.
-    pub whole: Option<String>,
 }
 
 /// One column.
@@ -149,13 +147,20 @@ pub(super) fn numbered(data: &Data, name: &str) -> Vec<String> {
 /// One column of the data, which may be a matrix.
 pub(super) fn one<'d>(node: &Node, data: &'d Data, name: &str) -> Result<Taken<'d>, Diagnostic> {
     let column = data.column(name).ok_or_else(|| no_column(node, data, name))?;
+    if let Column::Matrix { values, width, .. } = column
+        && column.rows() * width != values.len()
+    {
+        let message = format!("matrix `{name}` has {} entries in {width} columns", values.len());
+        return Err(Diagnostic::error("E0713", message)
+            .at(node.span, "its last row is cut")
+            .help("give whole rows"));
+    }
     let rank = node.ty.shape.len();
     let single = |cells, rows, scalar| Taken {
         columns: vec![TakenColumn { name: name.to_owned(), cells }],
         rows,
         scalar,
         named: true,
-        whole: None,
     };
     let taken = match column {
         Column::Numbers(v) => single(Cells::Numbers(v), v.len(), false),
@@ -173,8 +178,7 @@ pub(super) fn one<'d>(node: &Node, data: &'d Data, name: &str) -> Result<Taken<'
                     cells: Cells::Matrix { values, width: *width, col },
                 })
                 .collect();
-            let whole = Some(name.to_owned());
-            Taken { columns, rows: column.rows(), scalar: false, named: true, whole }
+            Taken { columns, rows: column.rows(), scalar: false, named: true }
         }
     };
     let shape = match (rank, taken.scalar) {
@@ -241,7 +245,7 @@ pub(super) fn several<'d>(node: &Node, data: &'d Data, list: &[String]) -> Resul
         .at(node.span, "not a matrix")
         .help(format!("declare a matrix: `{}[N, D]`", node.ty.elem.name())));
     }
-    Ok(Taken { columns, rows: rows.map_or(0, |r| r.0), scalar: false, named: true, whole: None })
+    Ok(Taken { columns, rows: rows.map_or(0, |r| r.0), scalar: false, named: true })
 }
 
 /// Every column that no other declaration names, and a word about it.

@@ -1,5 +1,6 @@
 //! Levels of categories: stated, frozen, or taken from the data.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cells::show;
@@ -121,7 +122,7 @@ impl Binder<'_> {
                 self.warn_of_empty_levels(node, &levels, cells());
                 levels
             }
-            None => self.from_data(node, taken, cells())?,
+            None => self.levels_met(node, taken, cells())?,
         };
         if levels.names.is_empty() {
             self.found.push(
@@ -157,7 +158,7 @@ impl Binder<'_> {
     }
 
     /// Numbers ascend; words are sorted for a category and refused for an order.
-    fn from_data<'c>(
+    fn levels_met<'c>(
         &mut self,
         node: &Node,
         taken: &Taken<'_>,
@@ -175,9 +176,9 @@ impl Binder<'_> {
                     (word.to_owned(), word.trim().parse::<f64>().ok().filter(|x| x.is_finite()))
                 }
             };
-            if !met.contains_key(&text) {
-                order.push(text.clone());
-                met.insert(text, number);
+            if let Entry::Vacant(new) = met.entry(text) {
+                order.push(new.key().clone());
+                new.insert(number);
             }
         }
         let numbers: Option<Vec<f64>> = met.values().copied().collect();

@@ -37,14 +37,14 @@ impl Binder<'_> {
             .array
             .iter()
             .enumerate()
-            .filter(|(_, x)| !x.is_nan() && !(**x >= 1.0 && **x <= size as f64))
+            .filter(|(_, x)| **x < 1.0 || **x > size as f64)
             .map(|(row, _)| (row, 0))
             .collect();
         let Some((row, _)) = outside.first() else { return };
         let name = self.bound.columns.get(&node.id).and_then(|c| c.first()).cloned().unwrap_or_default();
         let cells = Cells::Numbers(&[]);
         let columns = vec![TakenColumn { name, cells }];
-        let taken = Taken { columns, rows: value.rows(), scalar: false, named: true, whole: None };
+        let taken = Taken { columns, rows: value.rows(), scalar: false, named: true };
         let places = Places { data: self.data, taken: &taken };
         found.push(
             Diagnostic::error(

@@ -1,0 +1,146 @@
+//! What the user should know about a fit: constant targets, noise that is not identified, a mean far
+//! from zero, low rank, nothing relevant.
+
+use nalgebra::DVector;
+
+use super::control::Point;
+use super::core::{Core, Role};
+use super::finish::is_at_cap;
+use super::polish::Position;
+use super::problem::{Problem, WeightPrior};
+use super::solution::{Certificate, Finding};
+
+/// The noise is not identified if fewer than this share of the observations are left for it.
+const IDENTIFIED: f64 = 0.2;
+/// Targets whose mean is this many deviations from 0 ask for an intercept.
+const FAR: f64 = 10.0;
+
+/// All findings, in the order of their kinds.
+pub(crate) fn findings(
+    core: &Core,
+    problem: &Problem,
+    point: &Point,
+    here: &Position,
+    rank: Option<usize>,
+    held_first: bool,
+    certificate: Certificate,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for term in target_shapes(problem) {
+        if term.is_constant() {
+            findings.push(Finding::ConstantTarget(term.index));
+        } else if term.mean.abs() > FAR * term.deviation && !takes_up_mean(core, problem, term.index) {
+            findings.push(Finding::MeanFarFromZero(term.index));
+        }
+    }
+    for (h, hyper) in core.hypers.iter().enumerate() {
+        if hyper.capped && is_at_cap(core, point, here, h) {
+            findings.push(Finding::NoiseFloor(h));
+        }
+    }
+    for (c, class) in core.classes.iter().enumerate() {
+        let left = class.count - here.posterior.leverage[c];
+        let free = !class.log.powers.is_empty();
+        let chosen = held_first && certificate.max_gain_outside > 0.0;
+        let fitted = !point.active.is_empty();
+        if free && fitted && (left < IDENTIFIED * class.count || chosen) {
+            findings.extend(class.terms.iter().map(|&t| Finding::NoiseNotIdentified(t, left, class.count)));
+        }
+    }
+    let own = core.weights.iter().filter(|w| w.own.is_some()).count();
+    if let Some(rank) = rank {
+        findings.push(Finding::LowRank(rank, own));
+    }
+    let blocks = core.hypers.iter().any(|h| matches!(h.role, Role::Block(_)));
+    let prunable = |i: usize| {
+        core.weights[i].own.is_some()
+            || core.weights[i].log.powers.iter().any(|&(h, _)| matches!(core.hypers[h].role, Role::Block(_)))
+    };
+    if (own > 0 || blocks) && !point.active.iter().any(|&i| prunable(i)) {
+        findings.push(Finding::NothingRelevant);
+    }
+    findings
+}
+
+struct TargetShape {
+    index: usize,
+    mean: f64,
+    deviation: f64,
+    largest: f64,
+}
+
+impl TargetShape {
+    fn is_constant(&self) -> bool {
+        self.deviation <= 1e-12 * self.largest
+    }
+}
+
+/// Weighted mean and deviation of the targets of each term.
+fn target_shapes(problem: &Problem) -> Vec<TargetShape> {
+    let mut terms: Vec<usize> = problem.term.clone();
+    terms.sort_unstable();
+    terms.dedup();
+    let mut shapes = Vec::new();
+    for index in terms {
+        let rows: Vec<usize> = (0..problem.targets.len())
+            .filter(|&r| problem.term[r] == index && problem.counts[r] > 0.0)
+            .collect();
+        let largest = rows.iter().map(|&r| problem.targets[r].abs()).fold(0.0, f64::max);
+        let unit = if largest > 0.0 { largest } else { 1.0 };
+        let total: f64 = rows.iter().map(|&r| problem.counts[r]).sum();
+        if rows.is_empty() {
+            continue;
+        }
+        let scaled = |r: usize| problem.targets[r] / unit;
+        let mean = rows.iter().map(|&r| problem.counts[r] * scaled(r)).sum::<f64>() / total;
+        let squares = rows.iter().map(|&r| problem.counts[r] * (scaled(r) - mean).powi(2)).sum::<f64>();
+        let deviation = (squares / total).sqrt();
+        shapes.push(TargetShape { index, mean, deviation, largest: largest / unit });
+    }
+    shapes
+}
+
+/// Whether a flat effect, or one of known precision, has a constant column on the rows of this term –
+/// or flat effects together fit a constant there.
+fn takes_up_mean(core: &Core, problem: &Problem, term: usize) -> bool {
+    let rows: Vec<usize> =
+        (0..problem.targets.len()).filter(|&r| problem.term[r] == term && problem.counts[r] > 0.0).collect();
+    let ones = DVector::from_element(rows.len(), 1.0);
+    let mut free: Vec<DVector<f64>> = Vec::new();
+    for (i, prior) in problem.weights.iter().enumerate() {
+        let unpenalised = match prior {
+            WeightPrior::Flat => true,
+            WeightPrior::Normal(scale) => scale.powers.iter().all(|&(h, _)| core.hypers[h].held.is_some()),
+        };
+        if unpenalised {
+            free.push(DVector::from_iterator(rows.len(), rows.iter().map(|&r| problem.design[(r, i)])));
+        }
+        if free.len() > 200 {
+            break;
+        }
+    }
+    // Gram-Schmidt: what of the constant is outside these columns
+    let mut basis: Vec<DVector<f64>> = Vec::new();
+    for mut column in free {
+        let before = column.amax();
+        if before == 0.0 {
+            continue;
+        }
+        column /= before;
+        let length = column.norm();
+        for b in &basis {
+            let dot = b.dot(&column);
+            column.axpy(-dot, b, 1.0);
+        }
+        let norm = column.norm();
+        if norm > 1e-10 * length {
+            basis.push(column / norm);
+        }
+    }
+    let mut rest = ones.clone();
+    for b in &basis {
+        let dot = b.dot(&rest);
+        rest.axpy(-dot, b, 1.0);
+    }
+    rest.norm() < 1e-3 * ones.norm()
+}

@@ -1,0 +1,178 @@
+//! The rows that count, by class, and blocks of columns, both scaled by powers of two.
+
+use std::collections::BTreeMap;
+
+use nalgebra::{DMatrix, DVector};
+
+use super::core::LogLinear;
+use super::prepare::NOTHING_LEFT;
+use super::problem::{Problem, Scale};
+
+/// The rows that count, ordered by class.
+pub(crate) struct Rows {
+    /// Row of the problem, and factor √(k v).
+    source: Vec<(usize, f64)>,
+    pub t: DVector<f64>,
+    /// Targets as given, for the variance.
+    raw: Vec<f64>,
+    pub classes: Vec<Gathered>,
+}
+
+/// Powers of a class; its rows, with the known part of their log precision.
+type Members = (Vec<(usize, f64)>, Vec<(usize, f64)>);
+
+pub(crate) struct Gathered {
+    pub start: usize,
+    pub end: usize,
+    pub powers: Vec<(usize, f64)>,
+    /// The largest known part of the log precisions.
+    pub reference: f64,
+    /// ½ Σ k (known − reference)
+    pub known: f64,
+    pub count: f64,
+    pub terms: Vec<usize>,
+    /// Rows are the user's times 2^−exponent.
+    pub exponent: i32,
+}
+
+impl Rows {
+    pub fn gather(problem: &Problem) -> Rows {
+        let mut index: BTreeMap<Vec<(usize, u64)>, usize> = BTreeMap::new();
+        let mut members: Vec<Members> = Vec::new();
+        for r in 0..problem.targets.len() {
+            if problem.counts[r] > 0.0 {
+                let log = fold_held(&problem.noise[r], problem);
+                let key = log.powers.iter().map(|&(h, p)| (h, p.to_bits())).collect();
+                let class = *index.entry(key).or_insert_with(|| {
+                    members.push((log.powers.clone(), Vec::new()));
+                    members.len() - 1
+                });
+                members[class].1.push((r, log.known));
+            }
+        }
+        let mut rows =
+            Rows { source: Vec::new(), t: DVector::zeros(0), raw: Vec::new(), classes: Vec::new() };
+        for (powers, list) in members {
+            let reference = list.iter().map(|r| r.1).fold(f64::NEG_INFINITY, f64::max);
+            let mut class = Gathered {
+                start: rows.source.len(),
+                end: rows.source.len() + list.len(),
+                powers,
+                reference,
+                known: 0.0,
+                count: 0.0,
+                terms: Vec::new(),
+                exponent: 0,
+            };
+            for (r, known) in list {
+                let k = problem.counts[r];
+                rows.source.push((r, (k * (known - reference).exp()).sqrt()));
+                class.known += 0.5 * k * (known - reference);
+                class.count += k;
+                if !class.terms.contains(&problem.term[r]) {
+                    class.terms.push(problem.term[r]);
+                }
+            }
+            rows.classes.push(class);
+        }
+        rows.t = DVector::from_iterator(
+            rows.source.len(),
+            rows.source.iter().map(|&(r, f)| f * problem.targets[r]),
+        );
+        rows.raw = rows.source.iter().map(|&(r, _)| problem.targets[r]).collect();
+        rows
+    }
+
+    /// Divides the rows of each class by the power of two of its largest target.
+    pub fn scale_by_targets(&mut self, blocks: &mut [&mut Columns]) {
+        for class in &mut self.classes {
+            let largest = self.t.rows(class.start, class.end - class.start).amax();
+            if largest == 0.0 {
+                continue;
+            }
+            let e = libm::ilogb(largest);
+            class.exponent += e;
+            for r in class.start..class.end {
+                self.t[r] = libm::scalbn(self.t[r], -e);
+                for block in blocks.iter_mut() {
+                    for v in block.values.row_mut(r).iter_mut() {
+                        *v = libm::scalbn(*v, -e);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Variance of the targets of a class, weighted, in internal units; their mean square if they do
+    /// not vary, 1 if they are zero.
+    pub fn variance(&self, class: &Gathered, flat: bool) -> f64 {
+        let scaled = |r: usize| libm::scalbn(self.raw[r], -class.exponent);
+        let weight = |r: usize| self.source[r].1 * self.source[r].1;
+        let range = class.start..class.end;
+        let total: f64 = range.clone().map(weight).sum();
+        let mean = range.clone().map(|r| weight(r) * scaled(r)).sum::<f64>() / total;
+        let squares: f64 =
+            range.clone().map(|r| weight(r) * scaled(r) * scaled(r)).sum::<f64>() / class.count;
+        let largest = range.clone().map(|r| scaled(r).abs()).fold(0.0, f64::max);
+        let mut variance =
+            range.clone().map(|r| weight(r) * (scaled(r) - mean).powi(2)).sum::<f64>() / class.count;
+        if flat {
+            variance = variance.min(range.map(|r| self.t[r] * self.t[r]).sum::<f64>() / class.count);
+        }
+        if variance > NOTHING_LEFT * NOTHING_LEFT * largest * largest {
+            variance
+        } else if squares > 0.0 {
+            squares
+        } else {
+            1.0
+        }
+    }
+}
+
+/// Some columns of the design, scaled.
+pub(crate) struct Columns {
+    pub values: DMatrix<f64>,
+    /// The column is the user's times 2^−exponent (besides the scaling of rows).
+    pub exponents: Vec<i32>,
+}
+
+impl Columns {
+    pub fn gather(problem: &Problem, rows: &Rows, columns: &[usize]) -> Columns {
+        let values = DMatrix::from_fn(rows.source.len(), columns.len(), |r, c| {
+            let (row, factor) = rows.source[r];
+            factor * problem.design[(row, columns[c])]
+        });
+        Columns { values, exponents: vec![0; columns.len()] }
+    }
+
+    /// Brings every column to a norm between 1 and 2.
+    pub fn scale(&mut self) {
+        for (mut column, exponent) in self.values.column_iter_mut().zip(&mut self.exponents) {
+            for _ in 0..2 {
+                // twice: first by the largest entry if need be
+                let largest = column.amax();
+                if largest == 0.0 {
+                    break;
+                }
+                // a sum of squares of such entries would overflow
+                let norm = if (1e-100..1e100).contains(&largest) { column.norm() } else { largest };
+                let e = libm::ilogb(norm);
+                *exponent += e;
+                column.iter_mut().for_each(|v| *v = libm::scalbn(*v, -e));
+            }
+        }
+    }
+}
+
+/// Puts the held hyperparameters into the known part, joins equal hyperparameters, drops zero powers.
+pub(crate) fn fold_held(scale: &Scale, problem: &Problem) -> LogLinear {
+    let mut known = scale.log_const;
+    let mut powers: BTreeMap<usize, f64> = BTreeMap::new();
+    for &(h, power) in &scale.powers {
+        match problem.hypers[h].held {
+            Some(value) => known += power * value.ln(),
+            None => *powers.entry(h).or_insert(0.0) += power,
+        }
+    }
+    LogLinear { known, powers: powers.into_iter().filter(|p| p.1 != 0.0).collect() }
+}
