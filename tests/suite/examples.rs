@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sbl::Compiler;
 use sbl::dist::FAMILIES;
+use serde_json::Value;
 
 /// A program, and where it comes from.
 struct Shown {
@@ -88,4 +89,139 @@ fn every_data_set_serves_an_example() {
         let name = data.file_name().unwrap().to_string_lossy().into_owned();
         assert!(all.contains(&format!("examples/data/{name}")), "no example uses {name}");
     }
+}
+
+/// Runs the command from the root of the project; the exit code and what it wrote.
+fn sbl(arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_sbl"));
+    let output =
+        command.args(arguments).current_dir(root()).stdin(std::process::Stdio::null()).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+/// The fit that the head of an example asks for; `None` where this version has no plan for it.
+fn fitted(example: &Shown) -> Option<Value> {
+    let command = example.text.lines().find_map(|l| l.strip_prefix("#     sbl ")).unwrap();
+    let arguments: Vec<&str> = command.split_whitespace().chain(["--format", "json"]).collect();
+    let (code, out) = sbl(&arguments);
+    let answer: Value = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{}: {e}\n{out}", example.name));
+    if code == Some(0) {
+        return Some(answer);
+    }
+    let errors = answer.as_array().unwrap().iter().filter(|d| d["severity"] == "error");
+    let codes: Vec<&str> = errors.map(|d| d["code"].as_str().unwrap()).collect();
+    assert!(
+        code == Some(1) && codes.iter().all(|c| c.starts_with("E06")),
+        "{}: {code:?} {codes:?}",
+        example.name
+    );
+    None
+}
+
+fn fit_of(name: &str) -> Value {
+    let example = examples().into_iter().find(|e| e.name == format!("examples/{name}.sbl")).unwrap();
+    fitted(&example).unwrap_or_else(|| panic!("{name} has no plan"))
+}
+
+fn numbers(array: &Value) -> Vec<f64> {
+    array.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
+}
+
+#[test]
+fn examples_are_in_the_canonical_layout_and_are_drawn() {
+    for example in examples() {
+        assert_eq!(sbl(&["fmt", "--check", &example.name]).0, Some(0), "{}: run sbl fmt", example.name);
+        for format in ["text", "dot", "mermaid", "svg", "tikz", "json"] {
+            let (code, drawing) = sbl(&["graph", &example.name, "--format", format]);
+            assert!(code == Some(0) && !drawing.is_empty(), "{} as {format}", example.name);
+        }
+    }
+}
+
+#[test]
+fn the_command_of_every_example_fits_or_says_that_no_plan_serves_it() {
+    let mut fits = 0;
+    for example in examples() {
+        let Some(fit) = fitted(&example) else { continue };
+        assert_eq!(fit["converged"], true, "{}", example.name);
+        assert!(fit["objective"]["value"].as_f64().is_some_and(f64::is_finite), "{}", example.name);
+        fits += 1;
+    }
+    assert!(fits >= 9, "only {fits} examples have a plan");
+}
+
+/// What the generator of the data put in is what the fit finds, within five posterior deviations.
+#[test]
+fn fits_find_the_truth() {
+    let near = |node: &Value, truth: &[(usize, f64)]| {
+        let (mean, sd) = (numbers(&node["mean"]), numbers(&node["sd"]));
+        let active: Vec<usize> = match &node["active"] {
+            Value::Null => (0..mean.len()).collect(),
+            active => numbers(active).into_iter().map(|i| i as usize).collect(),
+        };
+        for (entry, wanted) in truth {
+            let at =
+                active.iter().position(|a| a == entry).unwrap_or_else(|| panic!("{entry} is pruned: {node}"));
+            assert!(
+                (mean[at] - wanted).abs() < 5.0 * sd[at],
+                "entry {entry}: {} ± {}, not {wanted}",
+                mean[at],
+                sd[at]
+            );
+        }
+    };
+
+    let twins = fit_of("two_targets");
+    near(&twins["nodes"]["w"], &[(0, 1.2), (3, -0.7)]);
+    let deviation = |fit: &Value, node: &str| fit["nodes"][node]["value"].as_f64().unwrap().powf(-0.5);
+    assert!(
+        (deviation(&twins, "tau_fine") - 0.1).abs() < 0.03
+            && (deviation(&twins, "tau_coarse") - 1.0).abs() < 0.3
+    );
+
+    // W is 8 × 3, column after column
+    let channels = fit_of("multi_output");
+    near(&channels["nodes"]["W"], &[(1, 2.0), (5, -1.0), (9, -1.0), (13, 0.5), (17, 1.5), (21, 1.0)]);
+    assert_eq!(channels["nodes"]["W"]["active"].as_array().unwrap().len(), 6);
+
+    let schools = fit_of("intercepts");
+    assert!((deviation(&schools, "tau") - 2.0).abs() < 1.5, "with a few outliers");
+    assert_eq!(schools["nodes"]["gain"]["mean"], schools["nodes"]["w"]["mean"][0]);
+
+    let groups = fit_of("group_ard");
+    let data: Value =
+        serde_json::from_str(&std::fs::read_to_string(root().join("examples/data/groups.json")).unwrap())
+            .unwrap();
+    let truth = [0.9, -1.1, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.7, 0.8, -0.6];
+    let standardised = |j: usize| {
+        let column: Vec<f64> =
+            data["x"].as_array().unwrap().iter().map(|row| row[j].as_f64().unwrap()).collect();
+        let n = column.len() as f64;
+        let mean = column.iter().sum::<f64>() / n;
+        (j, truth[j] * (column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt())
+    };
+    let relevant: Vec<(usize, f64)> = [0, 1, 2, 9, 10, 11].map(standardised).to_vec();
+    near(&groups["nodes"]["w"], &relevant);
+}
+
+/// A mean and a deviation have everything in closed form.
+#[test]
+fn location_and_scale_are_the_textbook_ones() {
+    let text = std::fs::read_to_string(root().join("examples/data/heights.csv")).unwrap();
+    let heights: Vec<f64> = text.lines().skip(1).map(|l| l.parse().unwrap()).collect();
+    let n = heights.len() as f64;
+    let mean = heights.iter().sum::<f64>() / n;
+    let variance = heights.iter().map(|h| (h - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    // −½ [(N − 1) ln 2πs² + ln N + N − 1]
+    let evidence = -0.5 * ((n - 1.0) * (std::f64::consts::TAU * variance).ln() + n.ln() + n - 1.0);
+
+    let fit = fit_of("location_scale");
+    let close = |got: &Value, wanted: f64| {
+        let got = got.as_f64().unwrap();
+        assert!((got - wanted).abs() < 1e-9 * wanted.abs(), "{got}, not {wanted}");
+    };
+    close(&fit["nodes"]["mu"]["mean"], mean);
+    close(&fit["nodes"]["mu"]["sd"], (variance / n).sqrt());
+    close(&fit["nodes"]["tau"]["value"], 1.0 / variance);
+    close(&fit["objective"]["value"], evidence);
 }

@@ -1,4 +1,4 @@
-//! The tests that look at the program from outside, one file a topic, in one binary.
+//! The tests that look at the program from outside, one file a topic.
 
 #![allow(
     clippy::unwrap_used,
