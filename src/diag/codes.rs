@@ -155,6 +155,20 @@ codes! {
     "E0781" "there is no such documentation"
 
     // E08 numeric (raised in session/)
+    "E0801" "a matrix is not positive definite"
+    "E0802" "flat effects are not determined"
+    "E0803" "a number overflowed"
+    "E0804" "not enough memory allowed"
+    "E0805" "a hyperparameter has no estimate"
+    "E0810" "a fit cannot be written"
+    "E0811" "a fit file is damaged"
+    "E0812" "no fit file"
+    "E0813" "another format version"
+    "E0814" "another compiler"
+    "E0815" "no such node in the fit"
+    "E0816" "targets of different length"
+    "E0817" "no targets to score"
+    "E0818" "a node cannot be drawn"
 
     // W warnings of the compiler: W01 syntax, W02 names, W03 shapes, W04 supports, W05 graph, W06 plan
     "W0101" "documentation of nothing"
@@ -182,6 +196,16 @@ codes! {
     "W0755" "two column names look alike"
 
     // W08 numeric warnings
+    "W0801" "the target is constant"
+    "W0802" "the noise ran into its cap"
+    "W0803" "the noise is not identified"
+    "W0804" "the mean of the target is far from 0"
+    "W0805" "a dictionary of low rank"
+    "W0806" "nothing is relevant"
+    "W0807" "parallel columns"
+    "W0808" "the fit did not converge"
+    "W0810" "jitter was needed"
+    "W0811" "scores on the training rows"
 }
 
 /// The registered code of that name.

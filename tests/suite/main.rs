@@ -1,4 +1,4 @@
-//! The tests that look at the program from outside, one file a topic.
+//! The tests that look at the program from outside, one file a topic, in one binary.
 
 #![allow(
     clippy::unwrap_used,
