@@ -133,7 +133,7 @@ impl Typed {
 
     /// `w ~ Flat()`, as an expression.
     pub fn latent(&mut self, name: &str) -> ExprId {
-        let family = crate::dist::family("Flat").unwrap();
+        let family = &crate::dist::flat::FLAT;
         self.node(
             name,
             NodeKind::Latent(Dist { family, args: Vec::new(), weight: None, span: Span::default() }),

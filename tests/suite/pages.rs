@@ -31,11 +31,13 @@ fn families() {
 /// The first program on the page of a code raises it.
 #[test]
 fn diagnostics_pages_show_what_they_explain() {
-    // what takes thousands of lines, what a query raises, and what no program reaches because an
+    // what takes thousands of lines, what a query or `--set` raises, and what no program reaches because an
     // earlier stage finds it
-    let no_program = ["E0113", "E0114", "E0199", "E0551", "E0550", "E0605"];
+    let no_program = ["E0113", "E0114", "E0199", "E0551", "E0550", "E0605", "E0212"];
     let mut problems = Vec::new();
-    for code in CODES.iter().filter(|c| !no_program.contains(&c.code)) {
+    // codes 07 and 08 need data
+    let compiled = |code: &str| &code[1..3] <= "06" && !no_program.contains(&code);
+    for code in CODES.iter().filter(|c| compiled(c.code)) {
         let Some(program) = code.page.split("\n```sbl\n").nth(1).and_then(|rest| rest.split("```").next())
         else {
             continue;
