@@ -33,6 +33,7 @@ mod general_problems;
 mod golden;
 mod golden_gauss;
 mod graph;
+mod heal;
 mod imports;
 mod linear_forms;
 mod numeric_cases;

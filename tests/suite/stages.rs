@@ -14,7 +14,7 @@ fn every_stage_of_every_example() {
         let source = std::fs::read_to_string(&path).unwrap();
         let model = Compiler::new().file(&format!("{name}.sbl")).compile(&source).unwrap();
         let plan = match model.plan() {
-            Ok(plan) => sbl::plan::text(model.typed(), plan),
+            Ok(plan) => sbl::plan::text(plan, model.typed()),
             Err(why) => why.to_string(),
         };
         let stages = [
