@@ -481,6 +481,13 @@ pub enum Native {
     Powers,
 }
 
+impl Native {
+    /// Whether its first two arguments are inputs and the centres they are compared with.
+    pub fn compares(self) -> bool {
+        matches!(self, Native::Dot | Native::SqDist | Native::AbsDist | Native::LinearSpline)
+    }
+}
+
 /// Something only data can decide: `D` is 3, `M` is `K + 1`.
 #[derive(Clone, Debug)]
 pub struct Constraint {

@@ -235,6 +235,13 @@ pub struct Predict {
     /// Columns of the data to pass through, in front
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
     pub keep: Vec<String>,
+    /// Add a basis function of this prior precision at every test point, so that the deviation grows
+    /// away from the data (needs --train)
+    #[arg(long, value_name = "ALPHA", requires = "train")]
+    pub heal: Option<f64>,
+    /// The rows of the fit, for --heal: a fit does not keep them
+    #[arg(long, value_name = "FILE", requires = "heal")]
+    pub train: Vec<PathBuf>,
     /// How predictions are printed: csv, json
     #[arg(long, value_name = "FORMAT", default_value = "csv", hide_possible_values = true)]
     pub format: CsvOrJson,

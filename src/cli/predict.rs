@@ -30,7 +30,13 @@ pub fn run(args: &Predict, screen: &Screen) -> Result<Exit, Failure> {
     if !wrong.is_empty() {
         return Err(wrong.into());
     }
-    let prediction = fit.predict(&data)?;
+    let prediction = match args.heal {
+        None => fit.predict(&data)?,
+        Some(alpha) => {
+            let train = files::read_data(&args.train, &args.data.reading.options())?;
+            fit.predict_healed(&data, &train.value, alpha)?
+        }
+    };
     report::print(screen, &prediction.warnings, fit.model().sources());
     let columns = prediction.columns();
     verify_kept(&table, &columns, &data)?;

@@ -110,6 +110,13 @@ impl Frozen {
         }
     }
 
+    /// The same with another value of one `train(…)`.
+    pub(crate) fn with_train(&self, e: ExprId, value: &Value) -> Frozen {
+        let mut frozen = self.clone();
+        frozen.train.insert(e, Kept::new(value));
+        frozen
+    }
+
     /// How many numbers are kept.
     pub fn len(&self) -> usize {
         self.train.values().map(|k| k.values.len()).sum::<usize>()

@@ -169,6 +169,7 @@ codes! {
     "E0816" "targets of different length"
     "E0817" "no targets to score"
     "E0818" "a node cannot be drawn"
+    "E0819" "a prediction that cannot be healed"
 
     // W warnings of the compiler: W01 syntax, W02 names, W03 shapes, W04 supports, W05 graph, W06 plan
     "W0101" "documentation of nothing"

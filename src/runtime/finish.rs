@@ -166,15 +166,14 @@ fn max_gain_outside(core: &Core, point: &Point, factors: &Factors) -> f64 {
         .filter(|&i| {
             core.usable[i] && core.weights[i].own.is_some() && point.active.binary_search(&i).is_err()
         })
-        .map(
-            |i| {
-                if factors.s[i] > 0.0 {
-                    0.5 * (factors.q[i] * factors.q[i] / factors.s[i] - 1.0)
-                } else {
-                    -0.5
-                }
-            },
-        )
+        .map(|i| {
+            // λ(x*) = ½(r − 1 − ln r), r = q²/s, if r > 1; else the slope of λ at infinity, per s
+            match factors.q[i] * factors.q[i] / factors.s[i] {
+                r if r > 1.0 => 0.5 * (r - 1.0 - r.ln()),
+                r if r.is_nan() => -0.5,
+                r => 0.5 * (r - 1.0),
+            }
+        })
         .fold(f64::NEG_INFINITY, f64::max)
 }
 

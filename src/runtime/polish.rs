@@ -160,9 +160,9 @@ fn damped_step(curvature: &DMatrix<f64>, g: &DVector<f64>, damping: f64) -> Opti
     Some(step)
 }
 
-/// Slope that counts as zero: rounding grows with the number of observations.
-pub(crate) fn flat_slope(core: &Core) -> f64 {
-    1e-9 + 1e-14 * core.count()
+/// Slope that counts as zero: a Newton step from there changes ln θ by about 1e-3 tol; rounding grows with the number of observations.
+pub(crate) fn flat_slope(core: &Core, tol: f64) -> f64 {
+    1e-3 * tol + 1e-14 * core.count()
 }
 
 /// Finds a point at which no single change of the set of weights, and no change of precisions, helps.
@@ -180,7 +180,7 @@ pub(crate) fn active_set(
     while control.may_go_on() {
         let mut here = newton(core, point, frozen, NEAR, control)?;
         if here.violators(core).is_empty() {
-            here = newton(core, point, frozen, flat_slope(core), control)?;
+            here = newton(core, point, frozen, flat_slope(core, control.options.tol), control)?;
         }
         if control.stopped.is_some() {
             return Ok(());
@@ -278,7 +278,7 @@ fn remove_block(
         // refitting helps only so much: try where the block earns little, or has no optimum
         let mut objective = there.objective;
         if objective < here.objective - min_gain && here.objective - objective < 3.0 + min_gain {
-            objective = newton(core, &mut without, frozen, flat_slope(core), control)?.objective;
+            objective = newton(core, &mut without, frozen, flat_slope(core, control.options.tol), control)?.objective;
         }
         if objective >= here.objective - min_gain.max(1e-9) {
             *point = without;

@@ -62,8 +62,9 @@ pub struct Report {
 pub struct Certificate {
     /// Largest |d objective / d ln theta| over free hyperparameters.
     pub gradient: f64,
-    /// Largest ½(q²/s − 1) over pruned weights: below 0, no single one would raise the evidence.
-    /// `-inf` (written as null) if none is pruned.
+    /// The most that a pruned weight would earn, in nats: ½(r − 1 − ln r) with r = q²/s. Where r ≤ 1 it
+    /// would earn nothing, and ½(r − 1) < 0 says how far it is from that. At a converged fit it is
+    /// below the option `min_gain`. `-inf` (written as null) if none is pruned.
     pub max_gain_outside: f64,
 }
 

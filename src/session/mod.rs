@@ -6,6 +6,7 @@ pub(crate) mod draws;
 pub mod file;
 pub(crate) mod findings;
 pub mod fit;
+pub mod heal;
 pub(crate) mod nodes;
 pub mod options;
 pub(crate) mod outside;

@@ -185,7 +185,7 @@ impl Fit {
     }
 
     /// precision = value ^ power, at the fitted hyperparameters.
-    fn precision(&self, scale: ScaleExpr, i: usize, eval: &mut Evaluator<'_>) -> Result<f64, EvalError> {
+    pub(crate) fn precision(&self, scale: ScaleExpr, i: usize, eval: &mut Evaluator<'_>) -> Result<f64, EvalError> {
         let form = log_linear(eval, scale.value)?;
         let entry = form
             .entry(i)

@@ -171,6 +171,6 @@ pub struct Merged {
 pub struct CertificateResult {
     /// Largest |d objective / d ln theta|.
     pub gradient: f64,
-    /// Largest ½(q²/s − 1) over pruned weights; `null` if none is pruned.
+    /// The most that a pruned weight would earn, in nats (below 0: nothing); `null` if none is pruned.
     pub max_gain_outside: Option<f64>,
 }

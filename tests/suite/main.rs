@@ -8,6 +8,7 @@
 )]
 
 mod binding;
+mod cases;
 mod check;
 mod cli_data;
 mod cli_fit;
@@ -16,6 +17,7 @@ mod cli_model;
 mod cli_run;
 mod cli_write;
 mod compiled;
+mod conformance;
 mod dist;
 mod errors_data;
 mod errors_graph;
@@ -31,6 +33,7 @@ mod general_problems;
 mod golden;
 mod golden_gauss;
 mod graph;
+mod heal;
 mod imports;
 mod linear_forms;
 mod numeric_cases;
@@ -42,6 +45,7 @@ mod programs;
 mod render;
 mod replications;
 mod special_functions;
+mod stages;
 mod syntax;
 mod syntax_format;
 mod syntax_limits;

@@ -40,7 +40,6 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("ariadne", &["diag/render.rs"]),
     ("petgraph", &["graph"]),
     ("nalgebra", &[]),
-    ("faer", &["math"]),
     ("statrs", &["math"]),
     ("libm", &[]),
     ("rand_chacha", &["session"]),
