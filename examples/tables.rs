@@ -111,7 +111,12 @@ fn sinc(dir: &Path, most: usize) -> Result<Row> {
     let test = read(&dir.join("sinc_test.csv"))?;
     let model = Model::compile(SINC)?;
     let test_x = Data::new().vector("x", test.column("x")?)?;
-    let mut row = Row::new("sinc, N = 100", "100 sets, Gaussian noise 0.1, linear spline kernel; RMS error from the true function", "RMS", "0.0326");
+    let mut row = Row::new(
+        "sinc, N = 100",
+        "100 sets, Gaussian noise 0.1, linear spline kernel; RMS error from the true function",
+        "RMS",
+        "0.0326",
+    );
     let sets = train.column("rep")?.iter().fold(0.0, |a: f64, b| a.max(*b)) as usize;
     for set in progress("sinc", sets.min(most)) {
         let rows: Vec<usize> = train.rows_where("rep", (set + 1) as f64)?;
@@ -129,7 +134,12 @@ fn boston(dir: &Path, most: usize) -> Result<Row> {
     let pool = read(&dir.join("boston.csv"))?;
     let splits = read(&dir.join("boston_test_idx.csv"))?;
     let model = Model::compile(BOSTON)?;
-    let mut row = Row::new("Boston housing", "100 splits 481/25, kernel (1 + x·c)³ on standardised inputs", "MSE", "10.17 (other splits)");
+    let mut row = Row::new(
+        "Boston housing",
+        "100 splits 481/25, kernel (1 + x·c)³ on standardised inputs",
+        "MSE",
+        "10.17 (other splits)",
+    );
     for split in progress("Boston", splits.columns.len().min(most)) {
         let test: Vec<usize> = splits.columns[split].iter().map(|i| *i as usize).collect();
         row.hold_out(&model, &pool, &test)?;
@@ -141,7 +151,8 @@ fn boston(dir: &Path, most: usize) -> Result<Row> {
 fn diabetes(dir: &Path, most: usize) -> Result<Row> {
     let pool = read(&dir.join("diabetes.csv"))?;
     let model = Model::compile(DIABETES)?;
-    let mut row = Row::new("diabetes", "10-fold cross-validation, linear ARD with a flat intercept", "MSE", "–");
+    let mut row =
+        Row::new("diabetes", "10-fold cross-validation, linear ARD with a flat intercept", "MSE", "–");
     let n = pool.columns[0].len();
     // a fixed shuffle (Knuth's multiplicative generator), so that the table can be made again
     let mut order: Vec<usize> = (0..n).collect();
@@ -159,7 +170,16 @@ fn diabetes(dir: &Path, most: usize) -> Result<Row> {
 
 impl Row {
     fn new(set: &'static str, protocol: &'static str, measure: &'static str, published: &'static str) -> Row {
-        Row { set, protocol, measure, published, errors: vec![], vectors: vec![], noise: vec![], seconds: 0.0 }
+        Row {
+            set,
+            protocol,
+            measure,
+            published,
+            errors: vec![],
+            vectors: vec![],
+            noise: vec![],
+            seconds: 0.0,
+        }
     }
 
     /// Fits, and notes the number of kept weights without a bias, and the noise.
@@ -270,7 +290,13 @@ fn render(rows: &[Row]) -> String {
 }
 
 fn short(x: f64) -> String {
-    if x < 1.0 { format!("{x:.4}") } else if x < 100.0 { format!("{x:.2}") } else { format!("{x:.0}") }
+    if x < 1.0 {
+        format!("{x:.4}")
+    } else if x < 100.0 {
+        format!("{x:.2}")
+    } else {
+        format!("{x:.0}")
+    }
 }
 
 fn moments(x: &[f64]) -> (f64, f64) {

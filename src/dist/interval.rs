@@ -1,7 +1,7 @@
 //! The standard normal cut to an interval: its probability and its first three moments, with stable
 //! tails (`docs/mathematics.md` §4.2).
 
-use crate::math::special::{ln_phi, log_1m_exp, ln_normal_cdf, mills, mills_excess};
+use crate::math::special::{ln_normal_cdf, ln_phi, log_1m_exp, mills, mills_excess};
 
 /// A standard normal z truncated to lo < z < hi.
 #[derive(Clone, Copy, PartialEq, Debug)]

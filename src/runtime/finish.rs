@@ -50,7 +50,7 @@ pub(crate) fn finish(
     };
     let stop = match control.stopped {
         Some(stop) => stop,
-        None if certificate.gradient > STATIONARY => Stop::MaxIter,
+        None if certificate.gradient > STATIONARY => Stop::Stalled,
         None => Stop::Converged,
     };
     let (s, q, gain) = in_user_units(core, &point, &factors);

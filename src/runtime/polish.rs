@@ -278,7 +278,8 @@ fn remove_block(
         // refitting helps only so much: try where the block earns little, or has no optimum
         let mut objective = there.objective;
         if objective < here.objective - min_gain && here.objective - objective < 3.0 + min_gain {
-            objective = newton(core, &mut without, frozen, flat_slope(core, control.options.tol), control)?.objective;
+            objective =
+                newton(core, &mut without, frozen, flat_slope(core, control.options.tol), control)?.objective;
         }
         if objective >= here.objective - min_gain.max(1e-9) {
             *point = without;

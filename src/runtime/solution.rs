@@ -74,6 +74,8 @@ pub struct Certificate {
 pub enum Stop {
     /// The certificate holds.
     Converged,
+    /// Rounding hides any further progress: the columns are nearly dependent in double precision.
+    Stalled,
     /// The budget of iterations is used up.
     MaxIter,
     /// The budget of time is used up.

@@ -19,10 +19,11 @@ pub const VERSION: u32 = 1;
 
 const MAGIC: &str = "sblfit ";
 
-/// Wraps a payload.
-pub(crate) fn encode<T: Serialize>(payload: &T) -> Result<Vec<u8>, Diagnostic> {
+/// Wraps a payload, and makes sure that it can be read again: JSON would write what is not finite as null.
+pub(crate) fn encode<T: Serialize + DeserializeOwned>(payload: &T) -> Result<Vec<u8>, Diagnostic> {
     let body = serde_json::to_vec(payload)
-        .map_err(|e| Diagnostic::error("E0810", format!("the fit cannot be written: {e}")))?;
+        .and_then(|body| serde_json::from_slice::<T>(&body).map(|_| body))
+        .map_err(|e| Diagnostic::error("E0810", format!("the fit holds what its file cannot: {e}")))?;
     let mut bytes = format!("{MAGIC}{VERSION}\nsha256 {}\nbytes {}\n", hex(&body), body.len()).into_bytes();
     bytes.extend_from_slice(&body);
     Ok(bytes)
@@ -105,6 +106,11 @@ mod tests {
             bad[bit / 8] ^= 1 << (bit % 8);
             assert!(decode::<Vec<f64>>(&bad, "a").is_err(), "bit {bit}");
         }
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_not_written() {
+        assert_eq!(encode(&vec![1.0, f64::NAN]).unwrap_err().code, "E0810");
     }
 
     #[test]

@@ -72,6 +72,10 @@ pub(crate) fn findings(model: &Model, plan: &Plan, names: &Names, solution: &Sol
     }
     match report.stop {
         Stop::Converged => {}
+        Stop::Stalled => found.push(not_converged(
+            "rounding hides any further progress",
+            "bring columns to one scale (`standardize`), add an intercept (`mu ~ Flat()`), or use a narrower kernel: its columns are nearly dependent",
+        )),
         Stop::MaxIter => found.push(not_converged(
             "the budget of iterations is used up",
             "allow more: `infer … (max_iter = …)`",
@@ -144,5 +148,28 @@ pub(crate) fn no_such_node<'a>(name: &str, known: impl Iterator<Item = &'a str> 
     match closest(name, known.clone()) {
         Some(near) => found.help(format!("did you mean `{near}`?")),
         None => found.help(format!("it has {}", known.collect::<Vec<_>>().join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every failure has its code, a place, and a way out.
+    #[test]
+    fn failures_say_what_to_do() {
+        let model = crate::Model::compile("data t: real[N]\nmu ~ Flat()\nt ~ Normal(mu, sd = 1)\n").unwrap();
+        let plan = model.plan().unwrap();
+        for (why, code) in [
+            (Failure::NotPositiveDefinite { step: "posterior", pivot: 0 }, "E0801"),
+            (Failure::FlatNotIdentified(vec![0]), "E0802"),
+            (Failure::NonFinite { step: "posterior" }, "E0803"),
+            (Failure::OutOfMemory(1 << 40, 1 << 30), "E0804"),
+            (Failure::ImproperHyper(0), "E0805"),
+        ] {
+            let found = failure(model.typed(), plan, &Names::default(), &why);
+            assert_eq!(found.code, code);
+            assert!(found.primary.is_some() && found.help.is_some(), "{found:?}");
+        }
     }
 }

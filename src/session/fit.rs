@@ -281,6 +281,7 @@ fn report(solution: &Solution, layout: &Layout, names: &nodes::Names) -> ReportR
         restarts: report.restarts,
         stop: match report.stop {
             Stop::Converged => "converged",
+            Stop::Stalled => "stalled",
             Stop::MaxIter => "max_iter",
             Stop::MaxTime => "max_time",
             Stop::Interrupted => "interrupted",

@@ -15,7 +15,7 @@ use super::predict::Prediction;
 use crate::check::dim::Atom;
 use crate::check::typed::{ExprId, ExprKind, Model, NodeId, Op};
 use crate::data::Data;
-use crate::design::{EvalError, Evaluator, Frozen, Inputs, Rank, Value, Want, Why, affine, walk};
+use crate::design::{EvalError, Evaluator, Frozen, Inputs, Rank, Value, Want, Why, affine, log_linear, walk};
 use crate::diag::Diagnostic;
 use crate::error::Error;
 use crate::plan::ir::Term;
@@ -52,7 +52,10 @@ impl Fit {
             model.error(vec![Diagnostic::error("E0819", message.to_owned()).help(help)])
         };
         if !(alpha.is_finite() && alpha > 0.0) {
-            return Err(refuse("the precision of a healing basis function must be above 0", "give a number such as `--heal 1`"));
+            return Err(refuse(
+                "the precision of a healing basis function must be above 0",
+                "give a number such as `--heal 1`",
+            ));
         }
         let [term] = model.plan()?.terms.as_slice() else {
             return Err(refuse("healing serves models with one observed node", "predict without healing"));
@@ -89,7 +92,8 @@ impl Fit {
             for (i, (mean, variance)) in chunk.iter().zip(gains) {
                 for (name, values) in prediction.nodes.iter_mut().flat_map(|n| &mut n.columns) {
                     let value = &mut values[*i];
-                    *value = if *name == "mean" { *value + mean } else { (*value * *value + variance).sqrt() };
+                    *value =
+                        if *name == "mean" { *value + mean } else { (*value * *value + variance).sqrt() };
                 }
             }
         }
@@ -122,11 +126,13 @@ impl Before {
         let phi = c.select_rows(&rows);
         let fitted = &phi * DVector::from_column_slice(&posterior.mean);
         let mut precision = DVector::zeros(rows.len());
+        let noise = log_linear(&mut eval, term.scale.value)?;
         for (j, i) in rows.iter().enumerate() {
-            precision[j] = fit.precision(term.scale, *i, &mut eval)?;
+            precision[j] = fit.precision(term.scale, &noise, *i)?;
         }
         let weighted_residual = DVector::from_fn(rows.len(), |j, _| {
-            precision[j] * (targets.array[rows[j]] - form.offset[rows[j].min(form.offset.len() - 1)] - fitted[j])
+            precision[j]
+                * (targets.array[rows[j]] - form.offset[rows[j].min(form.offset.len() - 1)] - fitted[j])
         });
         let sigma = DMatrix::from_column_slice(k, k, &posterior.covariance);
         Ok(Before { rows, phi, precision, weighted_residual, sigma })
@@ -146,10 +152,8 @@ impl Before {
         let frozen = &fit.state().frozen;
         let mut eval = Evaluator::new(test.inputs(typed), frozen, MEMORY);
         let form = affine(&mut eval, term.mean, &fit.posterior().restrict())?;
-        let phi_star = fit
-            .posterior()
-            .coefficients(&form, MEMORY)
-            .map_err(|why| EvalError { expr: term.mean, why })?;
+        let phi_star =
+            fit.posterior().coefficients(&form, MEMORY).map_err(|why| EvalError { expr: term.mean, why })?;
         let centres = match kernel.centres {
             Centres::Train(_, of) => eval.eval(of, &Want::all())?,
             Centres::Constant(_) => eval.eval(kernel.inputs, &Want::all())?,
@@ -207,7 +211,9 @@ fn kernel(model: &Model, mean: ExprId) -> Option<Kernel> {
             ExprKind::Join(parts) => stack.extend(parts),
             ExprKind::Neg(a) => stack.push(*a),
             // a sum of means; any other function of a product would scale the new column too
-            ExprKind::Elementwise(Op::Add | Op::Sub, a, b) if calls(model, e).is_empty() || has_product(model, e) => {
+            ExprKind::Elementwise(Op::Add | Op::Sub, a, b)
+                if calls(model, e).is_empty() || has_product(model, e) =>
+            {
                 stack.extend([*a, *b]);
             }
             _ if has_product(model, e) => return None,
@@ -215,7 +221,11 @@ fn kernel(model: &Model, mean: ExprId) -> Option<Kernel> {
                 let calls = calls(model, e);
                 match calls.as_slice() {
                     [] => {}
-                    [(inputs, centres)] => found.push(Kernel { columns: e, inputs: *inputs, centres: centres_of(model, *centres)? }),
+                    [(inputs, centres)] => found.push(Kernel {
+                        columns: e,
+                        inputs: *inputs,
+                        centres: centres_of(model, *centres)?,
+                    }),
                     _ => return None,
                 }
             }

@@ -15,7 +15,7 @@ use crate::plan::ir::Plan;
 use crate::runtime::assemble::{Layout, Place};
 
 /// Names of nodes and of their entries.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     nodes: BTreeMap<NodeId, String>,
     entries: BTreeMap<NodeId, Vec<Label>>,

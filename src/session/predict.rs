@@ -6,7 +6,7 @@ use super::bind::{self, Bound};
 use super::fit::Fit;
 use crate::check::typed::NodeId;
 use crate::data::Data;
-use crate::design::{Draw, EvalError, Evaluator, Restrict, Why, affine, log_linear};
+use crate::design::{Draw, EvalError, Evaluator, LogLinear, Restrict, Why, affine, log_linear};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::error::Error;
 use crate::plan::ir::{ScaleExpr, Term};
@@ -160,22 +160,26 @@ impl Fit {
             else {
                 return Err(failed(Why::NoValue(node)));
             };
+            let prior = log_linear(eval, scale.value)?;
             for (row, variance) in moments.variance.iter_mut().enumerate() {
                 for (k, coef) in csr.row(row) {
                     let entry = match draws.get(*k) {
                         Some(Draw::Entry(i)) => *i,
-                        Some(Draw::Unseen { .. }) | None => 0,
+                        // a level of its own has the scale of its column
+                        Some(Draw::Unseen { col, .. }) => col * prior.rows,
+                        None => 0,
                     };
-                    *variance += coef * coef / self.precision(scale, entry, eval)?;
+                    *variance += coef * coef / self.precision(scale, &prior, entry)?;
                 }
             }
         }
         let count = self.entries(term.node, form.len(), eval)?;
+        let noise = log_linear(eval, term.scale.value)?;
         let mut columns = [Vec::with_capacity(count), Vec::with_capacity(count), Vec::with_capacity(count)];
         for i in 0..count {
             let (mean, variance) = (at(&moments.mean, i), at(&moments.variance, i));
             columns[0].push(mean);
-            columns[1].push((variance + 1.0 / self.precision(term.scale, i, eval)?).sqrt());
+            columns[1].push((variance + 1.0 / self.precision(term.scale, &noise, i)?).sqrt());
             columns[2].push(variance.sqrt());
         }
         if self.state().local.has(term.node) {
@@ -184,9 +188,8 @@ impl Fit {
         Ok(columns)
     }
 
-    /// precision = value ^ power, at the fitted hyperparameters.
-    pub(crate) fn precision(&self, scale: ScaleExpr, i: usize, eval: &mut Evaluator<'_>) -> Result<f64, EvalError> {
-        let form = log_linear(eval, scale.value)?;
+    /// precision = value ^ power of entry `i`, at the fitted hyperparameters.
+    pub(crate) fn precision(&self, scale: ScaleExpr, form: &LogLinear, i: usize) -> Result<f64, EvalError> {
         let entry = form
             .entry(i)
             .ok_or(EvalError { expr: scale.value, why: Why::Position(i, form.entries.len()) })?;

@@ -50,7 +50,16 @@ impl Case {
     }
 
     fn fit(&self) -> Value {
-        self.json(&["fit", "m.sbl", "--data", self.data.to_str().unwrap(), "-o", "m.sblfit", "--format", "json"])
+        self.json(&[
+            "fit",
+            "m.sbl",
+            "--data",
+            self.data.to_str().unwrap(),
+            "-o",
+            "m.sblfit",
+            "--format",
+            "json",
+        ])
     }
 
     fn predict(&self, csv: &str) -> Value {
@@ -59,7 +68,8 @@ impl Case {
     }
 
     fn r2(&self) -> f64 {
-        let score = self.json(&["score", "m.sblfit", "--data", self.data.to_str().unwrap(), "--format", "json"]);
+        let score =
+            self.json(&["score", "m.sblfit", "--data", self.data.to_str().unwrap(), "--format", "json"]);
         score["nodes"]["y"]["r2"].as_f64().unwrap()
     }
 }
@@ -114,8 +124,10 @@ fn sinc_in_any_unit_and_with_any_offset() {
         assert_eq!(numbers(&far["outside"]), [0.0, 1.0, 1.0], "{file}");
     }
     let without = RBF.replace("mu ~ Flat()\n", "").replace("mu + ", "");
-    let fit = Case::new("c11_sinc_plus_1e6", &without).fit();
-    assert!(codes(&fit).contains(&"W0804"), "{:?}", codes(&fit));
+    // without an intercept no fit of such targets is good; whatever comes out, the reason is named
+    let case = Case::new("c11_sinc_plus_1e6", &without);
+    let out = case.run(&["fit", "m.sbl", "--data", case.data.to_str().unwrap()]);
+    assert!(String::from_utf8_lossy(&out.stderr).contains("W0804"), "{out:?}");
 }
 
 /// c02, c03: nothing to explain.
@@ -142,8 +154,9 @@ fn the_evidence_is_what_it_says() {
     let rows: Vec<Vec<f64>> =
         text.lines().skip(1).map(|l| l.split(',').map(|v| v.parse().unwrap()).collect()).collect();
     let n = rows.len();
-    let active: Vec<usize> =
-        fit["nodes"]["w"].get("active").map_or((0..3).collect(), |a| serde_json::from_value(a.clone()).unwrap());
+    let active: Vec<usize> = fit["nodes"]["w"]
+        .get("active")
+        .map_or((0..3).collect(), |a| serde_json::from_value(a.clone()).unwrap());
     let alpha = numbers(&fit["nodes"]["w.alpha"]["value"]);
     let tau = fit["nodes"]["tau"]["value"].as_f64().unwrap();
     // C = I/τ + Σ_i φ_i φ_iᵀ/α_i

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 #[test]
 fn healing_equals_refitting_with_one_more_column() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/O31_healed_prediction.json");
+    let path =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/O31_healed_prediction.json");
     let golden: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let inputs = &golden["inputs"];
     let want = |name: &str| -> Vec<f64> {
@@ -29,8 +30,13 @@ fn healing_equals_refitting_with_one_more_column() {
     write("train.json", train.to_string());
     write("new.json", json!({ "x": inputs["X_star"] }).to_string());
     let run = |args: &[&str]| {
-        let out = Command::new(env!("CARGO_BIN_EXE_sbl")).args(args).current_dir(place.path()).output().unwrap();
-        (out.status.code(), String::from_utf8_lossy(&out.stdout).into_owned(), String::from_utf8_lossy(&out.stderr).into_owned())
+        let out =
+            Command::new(env!("CARGO_BIN_EXE_sbl")).args(args).current_dir(place.path()).output().unwrap();
+        (
+            out.status.code(),
+            String::from_utf8_lossy(&out.stdout).into_owned(),
+            String::from_utf8_lossy(&out.stderr).into_owned(),
+        )
     };
     let fitted = run(&["fit", "m.sbl", "--data", "train.json", "-o", "m.sblfit"]);
     assert_eq!(fitted.0, Some(0), "{fitted:?}");

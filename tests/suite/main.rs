@@ -37,6 +37,7 @@ mod heal;
 mod imports;
 mod linear_forms;
 mod numeric_cases;
+mod numeric_diagnostics;
 mod pages;
 mod plan;
 mod plates;

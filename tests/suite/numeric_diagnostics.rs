@@ -1,0 +1,101 @@
+//! What a fit says of its numbers: each code with the program and data that raise it.
+
+use sbl::{Data, Fit, Model, Options};
+
+fn xt(x: &[f64], t: &[f64]) -> Data {
+    Data::new().vector("x", x).unwrap().vector("t", t).unwrap()
+}
+
+fn line(n: usize) -> Data {
+    let x: Vec<f64> = (0..n).map(|i| i as f64 / 10.0).collect();
+    let t: Vec<f64> = (0..n).map(|i| 2.0 * x[i] + (37.0 * (i * i) as f64).sin()).collect();
+    xt(&x, &t)
+}
+
+const SLOPE: &str = "data x: real[N]\ndata t: real[N]\nalpha ~ Gamma(0, 0)\nw ~ Normal(0, precision = alpha)\n\
+                     tau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+
+fn fit(source: &str, data: &Data) -> Fit {
+    Model::compile(source).unwrap().fit(data, &Options::default()).unwrap()
+}
+
+fn codes(fit: &Fit) -> Vec<String> {
+    fit.result().warnings.iter().map(|w| w["code"].as_str().unwrap().to_owned()).collect()
+}
+
+#[track_caller]
+fn warns(source: &str, data: &Data, code: &str) -> Fit {
+    let fit = fit(source, data);
+    assert!(codes(&fit).iter().any(|c| c == code), "{code} is not in {:?}", codes(&fit));
+    fit
+}
+
+#[track_caller]
+fn fails(result: Result<impl Sized, sbl::Error>, code: &str) {
+    let error = result.err().expect("an error");
+    assert_eq!(error.diagnostics()[0].code, code, "{error}");
+    assert!(error.diagnostics()[0].help.is_some(), "{error}");
+}
+
+#[test]
+fn failures() {
+    let collinear = "data x: real[N]\ndata t: real[N]\nlet ones = x ./ x\nmu ~ Flat()\nb ~ Flat()\n\
+                     t ~ Normal(mu + b .* ones, precision = 1)\n";
+    let data = xt(&[1.0, 2.0, 3.0], &[1.0, 2.0, 2.5]);
+    fails(Model::compile(collinear).unwrap().fit(&data, &Options::default()), "E0802");
+    let density = format!("{SLOPE}infer evidence(hyper_scale = density)\n");
+    fails(Model::compile(&density).unwrap().fit(&line(20), &Options::default()), "E0805");
+    let small = Model::compile(SLOPE).unwrap().fit(&line(20), &Options::default().max_memory(64));
+    let code = small.err().expect("an error").diagnostics()[0].code;
+    // whichever estimate comes first: an expression, or the fit
+    assert!(["E0804", "E0718"].contains(&code), "{code}");
+}
+
+#[test]
+fn findings() {
+    warns(SLOPE, &xt(&[1.0, 2.0, 3.0, 4.0], &[2.0, 4.0, 6.0, 8.0]), "W0802");
+    warns(SLOPE, &xt(&[1.0, 2.0, 3.0, 4.0], &[0.3, -0.4, 0.4, -0.25]), "W0806");
+    let stopped = warns(&format!("{SLOPE}infer evidence(max_iter = 1)\n"), &line(30), "W0808");
+    assert!(!stopped.converged());
+    assert_eq!(stopped.result().report.stop, "max_iter");
+    let pinned = "data a: real[N]\ndata b: real[N]\ndata t: real[N]\nw ~ Normal(0, precision = 1e-30) [2]\n\
+                  t ~ Normal([a, b] * w, precision = 1)\n";
+    let data = Data::new().vector("a", &[1.0, 2.0, 3.0]).unwrap();
+    let data = data.vector("b", &[1.0, 2.0, 3.0]).unwrap().vector("t", &[1.0, 2.0, 2.0]).unwrap();
+    warns(pinned, &data, "W0810");
+}
+
+#[test]
+fn using_a_fit() {
+    let fit = fit(SLOPE, &line(30));
+    fails(fit.node("beta"), "E0815");
+    fails(fit.score(&xt(&[1.0, 2.0], &[f64::NAN, f64::NAN])), "E0817");
+    fails(Model::compile(SLOPE).unwrap().sample(&line(30), 2, 1), "E0818");
+    let scores = fit.score(&line(30)).unwrap();
+    assert!(scores.training_rows && scores.warnings.iter().any(|w| w["code"] == "W0811"));
+    assert!(!fit.score(&line(29)).unwrap().training_rows);
+    let two = "data x: real[N]\ndata z: real[M]\ndata t: real[N]\ndata u: real[M]\nw ~ Flat()\n\
+               t ~ Normal(x .* w, precision = 1)\nu ~ Normal(z .* w, precision = 1)\n";
+    let data = |z: &[f64]| xt(&[1.0, 2.0], &[1.0, 2.0]).vector("z", z).unwrap().vector("u", z).unwrap();
+    let fit = Model::compile(two).unwrap().fit(&data(&[1.0, 2.0, 3.0]), &Options::default()).unwrap();
+    assert_eq!(fit.predict(&data(&[1.0, 2.0])).unwrap().nodes.len(), 2);
+    fails(fit.predict(&data(&[1.0, 2.0, 3.0])), "E0816");
+}
+
+/// E0814: a file whose model this version compiles to something else.
+#[test]
+fn fits_of_another_compiler_are_refused() {
+    use sha2::Digest;
+    let bytes = fit(SLOPE, &line(30)).to_bytes().unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let body = text.splitn(4, '\n').nth(3).unwrap();
+    let mut state: serde_json::Value = serde_json::from_str(body).unwrap();
+    state["fingerprint"] = "0".into();
+    let body = state.to_string();
+    let sum: String = sha2::Sha256::digest(body.as_bytes()).iter().map(|b| format!("{b:02x}")).collect();
+    let other = format!("sblfit 1\nsha256 {sum}\nbytes {}\n{body}", body.len());
+    fails(Fit::from_bytes(other.as_bytes(), "old.sblfit"), "E0814");
+    fails(Fit::from_bytes(&other.as_bytes()[..200], "old.sblfit"), "E0811");
+    fails(Fit::from_bytes(b"x,t\n1,2\n", "d.csv"), "E0812");
+    fails(Fit::from_bytes(b"sblfit 9\nsha256 x\nbytes 0\n", "d.csv"), "E0813");
+}
