@@ -44,7 +44,9 @@ fn failures() {
     let data = xt(&[1.0, 2.0, 3.0], &[1.0, 2.0, 2.5]);
     fails(Model::compile(collinear).unwrap().fit(&data, &Options::default()), "E0802");
     let density = format!("{SLOPE}infer evidence(hyper_scale = density)\n");
-    fails(Model::compile(&density).unwrap().fit(&line(20), &Options::default()), "E0805");
+    let density = density.replace("Gamma(0, 0)", "Gamma(shape, 0)").replace("data x", "data shape: positive\ndata x");
+    let shaped = line(20).scalar("shape", 0.25).unwrap();
+    fails(Model::compile(&density).unwrap().fit(&shaped, &Options::default()), "E0805");
     let small = Model::compile(SLOPE).unwrap().fit(&line(20), &Options::default().max_memory(64));
     let code = small.err().expect("an error").diagnostics()[0].code;
     // whichever estimate comes first: an expression, or the fit
