@@ -278,7 +278,7 @@ pub fn shuffled(text: &str, choices: &[u8]) -> String {
                     && (kind != TokenKind::OpenBrace
                         || before.is_some_and(|t| opens_list(text, &tokens, i, t.kind, &depth)));
                 if kind.is_close() && !depth.is_empty() {
-                    if c % 5 == 0 {
+                    if c.is_multiple_of(5) {
                         out.push_str(["\n", " # before close\n", "\n# alone\n"][c as usize % 3]);
                     }
                     depth.pop();
@@ -290,7 +290,7 @@ pub fn shuffled(text: &str, choices: &[u8]) -> String {
                 }
                 let level = kind == TokenKind::Minus && depth.last() == Some(&TokenKind::OpenBrace);
                 let loose = !depth.is_empty() && (list || matches!(kind, TokenKind::Comma | TokenKind::Less));
-                if (loose || kind.continues() && !level) && c % 4 == 0 {
+                if (loose || kind.continues() && !level) && c.is_multiple_of(4) {
                     out.push_str(["\n", " # after\n", "\n\n# alone\n", " "][(c / 4) as usize % 4]);
                 }
             }
