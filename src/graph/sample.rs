@@ -133,7 +133,8 @@ impl Typed {
 
     /// `w ~ Flat()`, as an expression.
     pub fn latent(&mut self, name: &str) -> ExprId {
-        let family = crate::dist::family("Flat").unwrap();
+        let flat = |f: &&&'static crate::dist::Family| f.gaussian.is_some_and(|g| g.mean.is_none());
+        let family: &'static _ = crate::dist::FAMILIES.iter().find(flat).unwrap();
         self.node(
             name,
             NodeKind::Latent(Dist { family, args: Vec::new(), weight: None, span: Span::default() }),
