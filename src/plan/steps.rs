@@ -108,7 +108,7 @@ pub fn evidence_steps(
         steps.push(step(
             "certificate",
             "max |dL/d ln θ|; outside, the most a weight would earn: ½(r − 1 − ln r), r = q_j²/s_j",
-            r"\max|\partial L/\partial\ln\theta|,\quad \max_j \tfrac12(q_j^2/s_j - 1)",
+            r"\max|\partial L/\partial\ln\theta|,\quad \max_j \tfrac12(r_j - 1 - \ln r_j),\ r_j = q_j^2/s_j",
             "Faul and Tipping (2002); mathematics §1",
             "N M + M k²",
         ));
