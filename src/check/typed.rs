@@ -277,7 +277,7 @@ pub enum ExprKind {
     Number(Bits),
     /// `cols(phi)`, `N` used as a number: s
     Dim(Dim),
-    /// A plate index used as a number, 1 … n: [n]
+    /// A plate index used as a number, 1 … n: `[n]`
     Range(Dim),
     /// A node: its shape. A `let` is followed to its value.
     Node(NodeId),
@@ -285,32 +285,32 @@ pub enum ExprKind {
     Neg(ExprId),
     /// Elementwise; shapes are equal, or one side is a scalar.
     Elementwise(Op, ExprId, ExprId),
-    /// Product of linear algebra: [A,B]·[B,C] → [A,C], [A,B]·[B] → [A], [A]·[A,B] → [B], [A]·[A] → s
+    /// Product of linear algebra: `[A,B]`·`[B,C]` → `[A,C]`, `[A,B]`·`[B]` → `[A]`, `[A]`·`[A,B]` → `[B]`, `[A]`·`[A]` → s
     MatMul(ExprId, ExprId),
-    /// Row by row dot product, `x[n] * w[n]` in a plate: [A,B], [A,B] → [A]
+    /// Row by row dot product, `x[n] * w[n]` in a plate: `[A,B]`, `[A,B]` → `[A]`
     RowDot(ExprId, ExprId),
     /// `exp(a)`, `sqdist(x, c)` …: see [`Native`]
     Call(Native, Vec<ExprId>),
-    /// `[a, b]`: columns side by side, [A], [A,B] and s → [A, sum]; a scalar is a constant column.
+    /// `[a, b]`: columns side by side, `[A]`, `[A,B]` and s → `[A, sum]`; a scalar is a constant column.
     Join(Vec<ExprId>),
-    /// `[1, 2, 3]` of scalars: [k]
+    /// `[1, 2, 3]` of scalars: `[k]`
     Vector(Vec<ExprId>),
     /// Entries or rows of `base` at the indices `at` (levels of a category, or numbers from 1):
-    /// [A] at [N] → [N]; [A,B] at [N] → [N,B]
+    /// `[A]` at `[N]` → `[N]`; `[A,B]` at `[N]` → `[N,B]`
     Gather {
         /// What is indexed.
         base: ExprId,
         /// The indices, a vector.
         at: ExprId,
     },
-    /// Columns of `base`: [A,B] at [K] → [A,K]
+    /// Columns of `base`: `[A,B]` at `[K]` → `[A,K]`
     GatherColumns {
         /// What is indexed.
         base: ExprId,
         /// The indices, a vector.
         at: ExprId,
     },
-    /// Row by row pick, `W[g[n], h[n]]` in a plate: [A,B] at [N], [N] → [N]
+    /// Row by row pick, `W[g[n], h[n]]` in a plate: `[A,B]` at `[N]`, `[N]` → `[N]`
     GatherPairs {
         /// What is indexed.
         base: ExprId,
@@ -319,23 +319,23 @@ pub enum ExprKind {
         /// Column indices.
         cols: ExprId,
     },
-    /// `x[3]`: entry of a vector → s, row of a matrix [A,B] → [B]. Counted from 0 here.
+    /// `x[3]`: entry of a vector → s, row of a matrix `[A,B]` → `[B]`. Counted from 0 here.
     Row(ExprId, usize),
-    /// `x[_, 3]`: column of a matrix [A,B] → [A]. Counted from 0 here.
+    /// `x[_, 3]`: column of a matrix `[A,B]` → `[A]`. Counted from 0 here.
     Column(ExprId, usize),
-    /// [A,B] → [B,A]
+    /// `[A,B]` → `[B,A]`
     Transpose(ExprId),
-    /// A vector repeated: [A] → [A, n]
+    /// A vector repeated: `[A]` → `[A, n]`
     RepeatColumns(ExprId, Dim),
-    /// A vector repeated: [A] → [n, A]; a scalar → [n]
+    /// A vector repeated: `[A]` → `[n, A]`; a scalar → `[n]`
     RepeatRows(ExprId, Dim),
-    /// A vector as a matrix of one column: [A] → [A,1]
+    /// A vector as a matrix of one column: `[A]` → `[A,1]`
     AsColumn(ExprId),
     /// `train(a)`: the value at training, its leading symbol frozen: [N, B] → [train(N), B]
     Train(ExprId),
     /// `standardize(a)`: by training mean and deviation (denominator N), column by column: as a
     Standardize(ExprId),
-    /// `onehot(c)`: [N] → [N, levels(c)]
+    /// `onehot(c)`: `[N]` → `[N, levels(c)]`
     OneHot(ExprId),
 }
 
@@ -467,17 +467,17 @@ pub enum Native {
     Mean,
     /// deviation of all entries, denominator N → s
     Sd,
-    /// x·cᵀ: [N,D], [M,D] → [N,M]
+    /// x·cᵀ: `[N,D]`, `[M,D]` → `[N,M]`
     Dot,
-    /// Σ_k (x_nk − c_mk)²: [N,D], [M,D] → [N,M]; with scale eta [D] as third: Σ_k eta_k (x_nk − c_mk)²
+    /// Σ_k (x_nk − c_mk)²: `[N,D]`, `[M,D]` → `[N,M]`; with scale eta `[D]` as third: Σ_k eta_k (x_nk − c_mk)²
     SqDist,
-    /// Σ_k |x_nk − c_mk|: [N,D], [M,D] → [N,M]; with scale [D] as third
+    /// Σ_k |x_nk − c_mk|: `[N,D]`, `[M,D]` → `[N,M]`; with scale `[D]` as third
     AbsDist,
-    /// Π_k (1 + x c + x c m − (x + c)/2 m² + m³/3), m = min(x, c): [N,D], [M,D] → [N,M] (Tipping 2001)
+    /// Π_k (1 + x c + x c m − (x + c)/2 m² + m³/3), m = min(x, c): `[N,D]`, `[M,D]` → `[N,M]` (Tipping 2001)
     LinearSpline,
-    /// x_a x_b for a < b: [N,D] → [N, D(D−1)/2]
+    /// x_a x_b for a < b: `[N,D]` → `[N, D(D−1)/2]`
     PairProducts,
-    /// x^1 … x^p column by column: [N,D], s → [N, D p]
+    /// x^1 … x^p column by column: `[N,D]`, s → `[N, D p]`
     Powers,
 }
 

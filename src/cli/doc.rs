@@ -84,7 +84,7 @@ fn page(name: &str, library: &[LibraryItem], screen: &Screen) -> Result<String, 
 
 fn family(family: &Family, screen: &Screen) -> String {
     let arguments: Vec<&str> = family.args.iter().map(|a| a.name).collect();
-    let rows: Vec<Vec<String>> = family.args.iter().map(|a| argument_row(a)).collect();
+    let rows: Vec<Vec<String>> = family.args.iter().map(argument_row).collect();
     let mut lines = vec![
         format!("{}({})", screen.strong(family.name), arguments.join(", ")),
         String::new(),

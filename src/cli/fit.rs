@@ -77,10 +77,8 @@ fn options(args: &Fit, progress: &Progress, trace: &Arc<Mutex<Vec<sbl::Progress>
     let (progress, trace, keep) = (progress.clone(), Arc::clone(trace), args.trace.is_some());
     let mut options = Options::default().seed(args.seed).threads(args.threads).on_step(move |step| {
         progress.step(step.iteration, step.objective, step.active);
-        if keep {
-            if let Ok(mut trace) = trace.lock() {
-                trace.push(step.clone());
-            }
+        if keep && let Ok(mut trace) = trace.lock() {
+            trace.push(step.clone());
         }
         if interrupt::asked() { step.stop() } else { step.go_on() }
     });

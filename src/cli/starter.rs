@@ -215,10 +215,10 @@ impl Target {
             _ => 0,
         };
         let mut remarks = Vec::new();
-        if let Target::Binary { declared } = self {
-            if declared.starts_with("category") {
-                remarks.push("the second level is success".to_owned());
-            }
+        if let Target::Binary { declared } = self
+            && declared.starts_with("category")
+        {
+            remarks.push("the second level is success".to_owned());
         }
         if missing > 0 {
             remarks.push(format!("{} without a value: predicted, not learned from", plural(missing, "row")));

@@ -222,7 +222,7 @@ impl Coef {
         Ok(Coef { rows, cols, form: Form::Dense(out) })
     }
 
-    /// (I ⊗ a) · self: the product of `a` [N,B'] with an array [B,C] of which these are the
+    /// (I ⊗ a) · self: the product of `a` (N × B') with an array (B × C) of which these are the
     /// coefficients (column-major). `used` are the B' ≤ B rows of that array that are not all 0.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! Deterministic expressions as numbers, and linear forms in the latent nodes.
 //!
 //! [`eval`] evaluates a typed expression, whole or only the rows and columns that are wanted;
-//! [`frozen`] keeps what `train` and `standardize` saw at training; [`affine`] writes an expression
-//! as offset + Σ C_b · innovations of block b; [`log_linear`] writes a precision as
+//! [`frozen`] keeps what `train` and `standardize` saw at training; [`mod@affine`] writes an expression
+//! as offset + Σ C_b · innovations of block b; [`mod@log_linear`] writes a precision as
 //! exp(const + Σ power · ln theta); [`labels`] names columns and entries for people.
 //! What a native function computes stands in one table, [`natives`].
 

@@ -17,7 +17,7 @@ pub enum Rule {
     Map(&'static str, fn(f64) -> f64),
     /// All entries → one number.
     Reduce(fn(&[f64]) -> f64),
-    /// Every row of x with every row of c: [N,D], [M,D] → [N,M], with a scale [D] as an optional third.
+    /// Every row of x with every row of c: `[N,D]`, `[M,D]` → `[N,M]`, with a scale `[D]` as an optional third.
     Pairs(PairsFn),
     /// Every output column is a monomial of input columns: (D, p) → for each, its (column, power).
     Monomials(fn(d: usize, p: usize) -> Vec<Monomial>),

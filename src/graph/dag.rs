@@ -8,7 +8,7 @@ use crate::diag::Diagnostic;
 use crate::diag::suggest::closest;
 use crate::source::Span;
 
-/// A model as a directed acyclic graph. Made by [`super::build`]; a node has the same id here as in
+/// A model as a directed acyclic graph. Made by [`super::build()`]; a node has the same id here as in
 /// the typed model.
 #[derive(Clone, Debug)]
 pub struct Dag {

@@ -1,8 +1,8 @@
 //! The directed acyclic graph of a typed model.
 //!
-//! [`build`] turns a model into a [`Dag`]: one node for every named quantity, an edge wherever one
+//! [`build()`] turns a model into a [`Dag`]: one node for every named quantity, an edge wherever one
 //! quantity is an argument of another, plates where quantities repeat. The graph answers questions
-//! ([`query`]), tells plans which expressions are linear ([`linear`]) and draws itself ([`draw`]).
+//! ([`query`]), tells plans which expressions are linear ([`linear`]) and draws itself ([`draw()`]).
 
 pub mod build;
 pub mod cycle;

@@ -35,7 +35,7 @@ pub enum Lets {
 }
 
 /// The value of `root`, from its leaves up. `combine` sees each expression once, with the values
-/// of its operands; an operand that depends on `root`'s own value (a cycle, which [`super::build`]
+/// of its operands; an operand that depends on `root`'s own value (a cycle, which [`super::build()`]
 /// refuses) has none.
 pub fn fold<T>(
     model: &Model,

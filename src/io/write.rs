@@ -47,10 +47,10 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Removes the temporary file of a write in progress; called on the way out after an interrupt.
 pub fn remove_pending() {
-    if let Ok(mut pending) = PENDING.try_lock() {
-        if let Some(path) = pending.take() {
-            let _ = fs::remove_file(path);
-        }
+    if let Ok(mut pending) = PENDING.try_lock()
+        && let Some(path) = pending.take()
+    {
+        let _ = fs::remove_file(path);
     }
 }
 

@@ -107,7 +107,7 @@ pub fn evidence_steps(
         ));
         steps.push(step(
             "certificate",
-            "max |dL/d ln θ|; max ½(q_j²/s_j − 1) outside",
+            "max |dL/d ln θ|; outside, the most a weight would earn: ½(r − 1 − ln r), r = q_j²/s_j",
             r"\max|\partial L/\partial\ln\theta|,\quad \max_j \tfrac12(q_j^2/s_j - 1)",
             "Faul and Tipping (2002); mathematics §1",
             "N M + M k²",

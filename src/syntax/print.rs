@@ -26,7 +26,7 @@ pub fn format(text: &str) -> Result<String, Diagnostics> {
     format_file(FileId(0), text)
 }
 
-/// [`format`], with errors in the given file.
+/// [`format()`], with errors in the given file.
 pub fn format_file(file: FileId, text: &str) -> Result<String, Diagnostics> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     parse(file, text)?;

@@ -34,7 +34,8 @@ fn readable() {
     let plain: &[u8] = b"x,t\n1,1.5\n2,2.5\n4,3\n";
     let compressed = gzip(plain);
     let numbers = "x: real[N, D] from columns(\"x\")";
-    let cases: &[(&str, &str, &[u8], &[&str], &str)] = &[
+    type Case<'a> = (&'a str, &'a str, &'a [u8], &'a [&'a str], &'a str);
+    let cases: &[Case<'_>] = &[
         ("plain", "a.csv", plain, &[], numbers),
         ("no final newline", "a.csv", b"x,t\n1,1.5\n2,2.5\n4,3", &[], numbers),
         ("byte order mark", "a.csv", b"\xef\xbb\xbfx,t\n1,1.5\n2,2.5\n4,3\n", &[], numbers),

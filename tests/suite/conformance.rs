@@ -113,8 +113,8 @@ fn agree(got: &Value, entry: &Value) -> Result<(), String> {
     let largest = want.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
     for (g, w) in got.iter().zip(&want) {
         let scale = if entry["compare"] == "max" { largest } else { w.abs() };
-        // a NaN never passes
-        if !((g - w).abs() <= atol + rtol * scale) {
+        let error = (g - w).abs();
+        if error.is_nan() || error > atol + rtol * scale {
             return Err(format!("{g}, expected {w}"));
         }
     }

@@ -51,12 +51,9 @@ fn certify(problem: &Problem, s: &Solution) {
 fn orthogonal_design_has_the_closed_form() {
     // columns of a Hadamard-like design: alpha_j = s_j²/(q_j² − s_j) or pruned, at the fitted noise
     let n = 16;
-    let phi =
-        DMatrix::from_fn(
-            n,
-            8,
-            |i, j| if ((i & (2 * j + 1)) as u32).count_ones() % 2 == 0 { 1.0 } else { -1.0 },
-        );
+    let phi = DMatrix::from_fn(n, 8, |i, j| {
+        if ((i & (2 * j + 1)) as u32).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 }
+    });
     let mut r = Random(5);
     let t: Vec<f64> = (0..n).map(|i| 2.0 * phi[(i, 1)] - 0.7 * phi[(i, 4)] + 0.4 * r.normal()).collect();
     let s = fit_with(&ard(&phi, &t, &[]), &exact());

@@ -229,7 +229,7 @@ fn deep_and_huge_programs_end() {
     let sum = format!("mu ~ Flat()\nlet a = {}", vec!["mu"; 400].join(" + "));
     let reversed: String = (0..3000).rev().map(|i| format!("let a{} = a{i} + 1\n", i + 1)).collect();
     let reversed = format!("{reversed}a0 ~ Flat()\n");
-    let plates: String = "plate i%d in 2 {\n".repeat(1);
+    let plates: String = "plate i%d in 2 {\n".to_owned();
     let plates = (0..100).map(|i| plates.replace("%d", &i.to_string())).collect::<String>()
         + "w ~ Flat()\n"
         + &"}\n".repeat(100);

@@ -45,7 +45,7 @@ pub fn data(seed: usize, n: usize) -> Data {
             })
             .collect()
     };
-    let data = Data::new()
+    Data::new()
         .matrix_with_names("x", &matrix(seed + 1, n, 3), &["age", "bmi", "bp"])
         .unwrap()
         .vector("z", &column(seed + 2, n))
@@ -65,8 +65,7 @@ pub fn data(seed: usize, n: usize) -> Data {
         .vector("pos", &column(seed + 8, n).iter().map(|x| x.abs() + 0.1).collect::<Vec<_>>())
         .unwrap()
         .matrix("centres", &matrix(seed + 9, 4, 3))
-        .unwrap();
-    data
+        .unwrap()
 }
 
 /// Programs whose mean is linear in latent nodes in every way the language has.
@@ -411,7 +410,7 @@ fn a_value_that_is_too_large_is_refused_before_it_is_made() {
 #[test]
 fn what_is_not_finite_names_row_and_column() {
     let text = "data z: real[N]\ndata t: real[N]\nw ~ Normal(0, sd = 1) [2]\nlet phi = [1, log(z)]\nt ~ Normal(phi * w, sd = 1)";
-    let model = model(&text.replace("data z: real[N]", "data z: real[N]").replace("log(z)", "1 ./ z"));
+    let model = model(&text.replace("log(z)", "1 ./ z"));
     let data = Data::new().vector("z", &[1.0, 2.0, 0.0]).unwrap().vector("t", &[0.0; 3]).unwrap();
     let bound = bind_training(&model, &data).unwrap().value;
     let frozen = Frozen::default();

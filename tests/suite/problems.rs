@@ -79,7 +79,7 @@ pub fn dense_evidence(problem: &Problem, hypers: &[f64]) -> f64 {
                 let ln_p = log_precision(s);
                 if ln_p.is_finite() {
                     let column = problem.design.column(i);
-                    c += &column * column.transpose() * (-ln_p).exp();
+                    c += column * column.transpose() * (-ln_p).exp();
                 }
             }
         }
@@ -114,10 +114,6 @@ impl Random {
     /// Nearly normal: the sum of twelve uniform numbers.
     pub fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.next()).sum::<f64>() / 2.0
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        (((self.next() + 1.0) / 2.0 * n as f64) as usize).min(n - 1)
     }
 
     pub fn matrix(&mut self, n: usize, m: usize) -> DMatrix<f64> {

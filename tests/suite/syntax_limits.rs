@@ -79,8 +79,8 @@ fn texts_at_the_limits_are_read() {
 /// Twice as deep must not take more than three times as long: no alternatives that share a prefix.
 #[test]
 fn time_grows_with_the_length() {
-    type Text = Box<dyn Fn(usize) -> String>;
-    let probes: Vec<(&str, Text)> = vec![
+    type Probe = (&'static str, Box<dyn Fn(usize) -> String>);
+    let probes: Vec<Probe> = vec![
         ("parens", Box::new(|n| format!("let a = {}1{}", "(".repeat(n), ")".repeat(n)))),
         ("joins", Box::new(|n| format!("let a = {}1{}", "[".repeat(n), "]".repeat(n)))),
         ("calls", Box::new(|n| format!("let a = {}1{}", "f(x = ".repeat(n), ")".repeat(n)))),
