@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use sbl::source::{FileId, Span, Spanned};
 use sbl::syntax::ast::*;
 use sbl::syntax::print::print_source;
-use sbl::syntax::token::{TokenKind, lex};
+use sbl::syntax::token::{Token, TokenKind, lex};
 
 const FILE: FileId = FileId(0);
 
@@ -274,9 +274,7 @@ pub fn shuffled(text: &str, choices: &[u8]) -> String {
             TokenKind::Newline => out.push_str(["\n", " ", " # inside\n", "\n\n # alone\n"][c as usize % 4]),
             TokenKind::Blank => out.push_str([" ", "  ", "\t"][c as usize % 3]),
             kind => {
-                let list = kind.is_open()
-                    && (kind != TokenKind::OpenBrace
-                        || before.is_some_and(|t| opens_list(text, &tokens, i, t.kind, &depth)));
+                let list = kind.is_open() && (kind != TokenKind::OpenBrace || opens_list(&tokens, i));
                 if kind.is_close() && !depth.is_empty() {
                     if c.is_multiple_of(5) {
                         out.push_str(["\n", " # before close\n", "\n# alone\n"][c as usize % 3]);
@@ -300,12 +298,6 @@ pub fn shuffled(text: &str, choices: &[u8]) -> String {
 }
 
 /// In canonical layout the brace of a block follows a blank, that of a list does not.
-fn opens_list(
-    text: &str,
-    tokens: &[sbl::syntax::token::Token],
-    at: usize,
-    _before: TokenKind,
-    _depth: &[TokenKind],
-) -> bool {
-    at > 0 && tokens[at - 1].kind != TokenKind::Blank && !tokens[at - 1].text(text).is_empty()
+fn opens_list(tokens: &[Token], at: usize) -> bool {
+    at > 0 && tokens[at - 1].kind != TokenKind::Blank
 }
