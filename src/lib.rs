@@ -25,6 +25,7 @@
 //! let p = fit.predict(&sbl::Data::new().vector("x", &[0.5])?)?;
 //! assert!((p.mean()[0] - 2.0).abs() < 0.1);
 //! assert!(p.sd()[0] > p.sd_mean()[0]);
+//! assert!((fit.node("w")?.mean()[0] - 2.0).abs() < 0.1);
 //! # Ok::<(), sbl::Error>(())
 //! ```
 //!

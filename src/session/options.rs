@@ -45,7 +45,7 @@ impl Options {
         self
     }
 
-    /// Threads that may be used, at least 1. Same seed and threads: same bits. Default 1.
+    /// Threads that may be used, at least 1 (this version computes in one). Same seed and threads: same bits. Default 1.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
         self

@@ -128,6 +128,23 @@ pub enum Numbers {
     Many(Vec<f64>),
 }
 
+impl NodeResult {
+    /// Posterior mean of the (kept) entries; empty for a node without one.
+    pub fn mean(&self) -> &[f64] {
+        self.mean.as_ref().map_or(&[], Numbers::as_slice)
+    }
+
+    /// Posterior deviation of the (kept) entries; empty for a node without one.
+    pub fn sd(&self) -> &[f64] {
+        self.sd.as_ref().map_or(&[], Numbers::as_slice)
+    }
+
+    /// Point estimate of the (kept) entries; empty for a node without one.
+    pub fn value(&self) -> &[f64] {
+        self.value.as_ref().map_or(&[], Numbers::as_slice)
+    }
+}
+
 impl Numbers {
     /// As a slice.
     pub fn as_slice(&self) -> &[f64] {
