@@ -204,10 +204,10 @@ impl<'a> Cx<'a> {
     pub(crate) fn push(&mut self, kind: ExprKind, set: Set, shape: Vec<Dim>, span: Span) -> Option<ExprId> {
         let mut depth = 0;
         let mut deps = Deps::default();
-        kind.operands(&mut |e| {
+        for e in kind.operands() {
             depth = depth.max(self.depth[e.index()] + 1);
             deps = deps.or(self.deps[e.index()]);
-        });
+        }
         if let ExprKind::Dim(d)
         | ExprKind::Range(d)
         | ExprKind::RepeatRows(_, d)

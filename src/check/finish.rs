@@ -39,7 +39,9 @@ pub(crate) fn finish(
     }
     for i in (0..exprs.len()).rev() {
         if used[i] {
-            exprs.get(ExprId(i as u32)).kind.operands(&mut |e| used[e.index()] = true);
+            for e in exprs.get(ExprId(i as u32)).kind.operands() {
+                used[e.index()] = true;
+            }
         }
     }
     let mut moved = vec![ExprId(0); exprs.len()];

@@ -21,7 +21,7 @@ impl Cx<'_> {
                 if let ExprKind::Node(id) = kind {
                     found.push(id.index());
                 }
-                kind.operands(&mut |e| found.push(nodes + e.index()));
+                found.extend(kind.operands().into_iter().map(|e| nodes + e.index()));
             }
             found
         };
@@ -129,7 +129,7 @@ impl Cx<'_> {
                             todo.push(value);
                         }
                     }
-                    kind => kind.operands(&mut |o| todo.push(o)),
+                    kind => todo.extend(kind.operands()),
                 }
             }
         }

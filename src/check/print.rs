@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::check::dim::Dim;
 use crate::check::finish::each_expr;
 use crate::check::typed::{
-    Bits, Columns, Dist, ExprId, ExprKind, Infer, Model, Native, Node, NodeKind, Op, OptionValue, Type,
+    Bits, Columns, Dist, ExprId, ExprKind, Infer, Model, Node, NodeKind, Op, OptionValue, Type,
 };
 
 /// An expression longer than this, written out, has its shared parts named.
@@ -211,7 +211,7 @@ impl<'m> Text<'m> {
                 (format!("{} * {}", self.expr(*a, PRODUCT), self.expr(*b, PRODUCT + 1)), PRODUCT)
             }
             ExprKind::RowDot(a, b) => call("row_dot", self.list(&[*a, *b])),
-            ExprKind::Call(f, args) => call(native_name(*f), self.list(args)),
+            ExprKind::Call(f, args) => call(f.name(), self.list(args)),
             ExprKind::Join(items) | ExprKind::Vector(items) => (format!("[{}]", self.list(items)), ATOM),
             ExprKind::Gather { base, at } => {
                 let columns = if model.expr(*base).ty.shape.len() == 2 { ", _" } else { "" };
@@ -244,27 +244,6 @@ impl<'m> Text<'m> {
     }
 }
 
-/// As a program writes it.
-pub fn native_name(f: Native) -> &'static str {
-    match f {
-        Native::Exp => "exp",
-        Native::Log => "log",
-        Native::Sqrt => "sqrt",
-        Native::Abs => "abs",
-        Native::Sin => "sin",
-        Native::Cos => "cos",
-        Native::Sum => "sum",
-        Native::Mean => "mean",
-        Native::Sd => "sd",
-        Native::Dot => "dot",
-        Native::SqDist => "sqdist",
-        Native::AbsDist => "absdist",
-        Native::LinearSpline => "spline",
-        Native::PairProducts => "pair_products",
-        Native::Powers => "powers",
-    }
-}
-
 /// Expressions worth a name: used several times, not small, in a text that would be long. Sorted.
 fn shared(model: &Model, roots: &[ExprId]) -> Vec<ExprId> {
     // operands come before what uses them, so sizes follow in one pass over what is reached
@@ -281,17 +260,16 @@ fn shared(model: &Model, roots: &[ExprId]) -> Vec<ExprId> {
             continue;
         }
         all.push(e);
-        model.expr(e).kind.operands(&mut |o| {
+        for o in model.expr(e).kind.operands() {
             uses[o.index()] += 1;
             todo.push(o);
-        });
+        }
     }
     all.sort();
     let mut size = vec![0u64; model.exprs.len()];
     for e in &all {
-        let mut sum = 1u64;
-        model.expr(*e).kind.operands(&mut |o| sum = sum.saturating_add(size[o.index()]));
-        size[e.index()] = sum;
+        let operands = model.expr(*e).kind.operands();
+        size[e.index()] = operands.iter().fold(1, |sum: u64, o| sum.saturating_add(size[o.index()]));
     }
     let total = roots.iter().fold(0u64, |s, r| s.saturating_add(size[r.index()]));
     if total <= LONG {

@@ -340,10 +340,10 @@ pub enum ExprKind {
 }
 
 impl ExprKind {
-    /// Calls `f` with each operand, in order.
-    pub fn operands(&self, f: &mut dyn FnMut(ExprId)) {
+    /// The direct operands, in order.
+    pub fn operands(&self) -> Vec<ExprId> {
         match self {
-            ExprKind::Number(_) | ExprKind::Dim(_) | ExprKind::Range(_) | ExprKind::Node(_) => {}
+            ExprKind::Number(_) | ExprKind::Dim(_) | ExprKind::Range(_) | ExprKind::Node(_) => Vec::new(),
             ExprKind::Neg(a)
             | ExprKind::Row(a, _)
             | ExprKind::Column(a, _)
@@ -353,23 +353,11 @@ impl ExprKind {
             | ExprKind::AsColumn(a)
             | ExprKind::Train(a)
             | ExprKind::Standardize(a)
-            | ExprKind::OneHot(a) => f(*a),
-            ExprKind::Elementwise(_, a, b) | ExprKind::MatMul(a, b) | ExprKind::RowDot(a, b) => {
-                f(*a);
-                f(*b);
-            }
-            ExprKind::Call(_, args) | ExprKind::Join(args) | ExprKind::Vector(args) => {
-                args.iter().for_each(|a| f(*a));
-            }
-            ExprKind::Gather { base, at } | ExprKind::GatherColumns { base, at } => {
-                f(*base);
-                f(*at);
-            }
-            ExprKind::GatherPairs { base, rows, cols } => {
-                f(*base);
-                f(*rows);
-                f(*cols);
-            }
+            | ExprKind::OneHot(a) => vec![*a],
+            ExprKind::Elementwise(_, a, b) | ExprKind::MatMul(a, b) | ExprKind::RowDot(a, b) => vec![*a, *b],
+            ExprKind::Call(_, args) | ExprKind::Join(args) | ExprKind::Vector(args) => args.clone(),
+            ExprKind::Gather { base, at } | ExprKind::GatherColumns { base, at } => vec![*base, *at],
+            ExprKind::GatherPairs { base, rows, cols } => vec![*base, *rows, *cols],
         }
     }
 
@@ -482,6 +470,27 @@ pub enum Native {
 }
 
 impl Native {
+    /// As a program writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Native::Exp => "exp",
+            Native::Log => "log",
+            Native::Sqrt => "sqrt",
+            Native::Abs => "abs",
+            Native::Sin => "sin",
+            Native::Cos => "cos",
+            Native::Sum => "sum",
+            Native::Mean => "mean",
+            Native::Sd => "sd",
+            Native::Dot => "dot",
+            Native::SqDist => "sqdist",
+            Native::AbsDist => "absdist",
+            Native::LinearSpline => "spline",
+            Native::PairProducts => "pair_products",
+            Native::Powers => "powers",
+        }
+    }
+
     /// Whether its first two arguments are inputs and the centres they are compared with.
     pub fn compares(self) -> bool {
         matches!(self, Native::Dot | Native::SqDist | Native::AbsDist | Native::LinearSpline)

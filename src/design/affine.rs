@@ -111,7 +111,7 @@ pub fn affine(eval: &mut Evaluator<'_>, e: ExprId, restrict: &Restrict) -> Resul
                 Some(NodeKind::Latent(dist)) => gaussian_mean(dist).flatten().into_iter().collect(),
                 _ => walk::through_lets(model, e),
             },
-            kind => walk::operands(kind),
+            kind => kind.operands(),
         }
     };
     // the means of latent nodes may be random too

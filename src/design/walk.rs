@@ -5,27 +5,6 @@ use std::collections::BTreeSet;
 use super::eval::Inputs;
 use crate::check::typed::{ExprId, ExprKind, Model, NodeId, NodeKind};
 
-/// The expressions an expression is made of, in order.
-pub(crate) fn operands(kind: &ExprKind) -> Vec<ExprId> {
-    match kind {
-        ExprKind::Number(_) | ExprKind::Dim(_) | ExprKind::Range(_) | ExprKind::Node(_) => Vec::new(),
-        ExprKind::Neg(a)
-        | ExprKind::Row(a, _)
-        | ExprKind::Column(a, _)
-        | ExprKind::Transpose(a)
-        | ExprKind::RepeatColumns(a, _)
-        | ExprKind::RepeatRows(a, _)
-        | ExprKind::AsColumn(a)
-        | ExprKind::Train(a)
-        | ExprKind::Standardize(a)
-        | ExprKind::OneHot(a) => vec![*a],
-        ExprKind::Elementwise(_, a, b) | ExprKind::MatMul(a, b) | ExprKind::RowDot(a, b) => vec![*a, *b],
-        ExprKind::Call(_, args) | ExprKind::Join(args) | ExprKind::Vector(args) => args.clone(),
-        ExprKind::Gather { base, at } | ExprKind::GatherColumns { base, at } => vec![*base, *at],
-        ExprKind::GatherPairs { base, rows, cols } => vec![*base, *rows, *cols],
-    }
-}
-
 /// What the definition of a node is made of: the value of a `let`, the start of a `param`,
 /// the arguments and case weights of a distribution.
 pub(crate) fn definition(model: &Model, node: NodeId) -> Vec<ExprId> {
@@ -77,7 +56,7 @@ pub(crate) fn through_lets(model: &Model, e: ExprId) -> Vec<ExprId> {
             Some(NodeKind::Let { value, .. }) => vec![*value],
             _ => Vec::new(),
         },
-        kind => operands(kind),
+        kind => kind.operands(),
     }
 }
 

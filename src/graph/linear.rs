@@ -46,27 +46,6 @@ pub fn names(model: &Model, nodes: &BTreeSet<NodeId>) -> String {
     }
 }
 
-/// As written: `exp`.
-pub(super) fn native_name(native: Native) -> &'static str {
-    match native {
-        Native::Exp => "exp",
-        Native::Log => "log",
-        Native::Sqrt => "sqrt",
-        Native::Abs => "abs",
-        Native::Sin => "sin",
-        Native::Cos => "cos",
-        Native::Sum => "sum",
-        Native::Mean => "mean",
-        Native::Sd => "sd",
-        Native::Dot => "dot",
-        Native::SqDist => "sqdist",
-        Native::AbsDist => "absdist",
-        Native::LinearSpline => "linear_spline",
-        Native::PairProducts => "pair products",
-        Native::Powers => "powers",
-    }
-}
-
 /// Affine in these latents; in none: known.
 #[derive(Clone, Debug)]
 enum Form {
@@ -132,7 +111,7 @@ fn step(model: &Model, id: ExprId, operands: &[Option<&Form>]) -> Form {
             }
         }
         ExprKind::Call(native, _) => {
-            not(format!("takes `{}` of the unknown {}", native_name(*native), names(model, &unknown)))
+            not(format!("takes `{}` of the unknown {}", native.name(), names(model, &unknown)))
         }
         ExprKind::Train(_) => not(format!("freezes the unknown {} with `train`", names(model, &unknown))),
         ExprKind::Standardize(_) => not(format!("standardizes the unknown {}", names(model, &unknown))),

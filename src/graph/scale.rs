@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::linear::native_name;
 use super::walk::{Lets, constant, fold};
 use crate::check::typed::{ExprId, ExprKind, Model, Native, NodeId, NodeKind, Op};
 
@@ -98,7 +97,7 @@ fn step(model: &Model, id: ExprId, operands: &[Option<&Form>]) -> Form {
             }
             Form::Powers(union)
         }
-        (ExprKind::Call(native, _), _) => not(format!("takes `{}` of {}", native_name(*native), unknown())),
+        (ExprKind::Call(native, _), _) => not(format!("takes `{}` of {}", native.name(), unknown())),
         (ExprKind::MatMul(..) | ExprKind::RowDot(..), _) => {
             not(format!("is a sum of products with {} in it", unknown()))
         }

@@ -4,27 +4,6 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::check::typed::{ExprId, ExprKind, Model, Native, NodeId, NodeKind, Op};
 
-/// The direct operands of an expression, in order.
-pub fn operands(kind: &ExprKind) -> Vec<ExprId> {
-    match kind {
-        ExprKind::Number(_) | ExprKind::Dim(_) | ExprKind::Range(_) | ExprKind::Node(_) => Vec::new(),
-        ExprKind::Neg(a)
-        | ExprKind::Row(a, _)
-        | ExprKind::Column(a, _)
-        | ExprKind::Transpose(a)
-        | ExprKind::RepeatColumns(a, _)
-        | ExprKind::RepeatRows(a, _)
-        | ExprKind::AsColumn(a)
-        | ExprKind::Train(a)
-        | ExprKind::Standardize(a)
-        | ExprKind::OneHot(a) => vec![*a],
-        ExprKind::Elementwise(_, a, b) | ExprKind::MatMul(a, b) | ExprKind::RowDot(a, b) => vec![*a, *b],
-        ExprKind::Gather { base, at } | ExprKind::GatherColumns { base, at } => vec![*base, *at],
-        ExprKind::GatherPairs { base, rows, cols } => vec![*base, *rows, *cols],
-        ExprKind::Call(_, all) | ExprKind::Join(all) | ExprKind::Vector(all) => all.clone(),
-    }
-}
-
 /// Whether a `let` is a leaf, or stands for its value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lets {
@@ -126,7 +105,7 @@ fn children(model: &Model, id: ExprId, lets: Lets) -> Vec<ExprId> {
             NodeKind::Let { value, .. } => vec![*value],
             _ => Vec::new(),
         },
-        (kind, _) => operands(kind),
+        (kind, _) => kind.operands(),
     }
 }
 

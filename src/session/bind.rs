@@ -132,7 +132,7 @@ pub fn needed(model: &Model) -> BTreeSet<NodeId> {
             }
             None => Vec::new(),
         },
-        kind => walk::operands(kind),
+        kind => kind.operands(),
     });
     nodes
 }

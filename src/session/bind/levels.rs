@@ -272,7 +272,7 @@ impl Binder<'_> {
                 !is_it(*cols) && (!is_it(*rows) || self.is_latent(*base))
             }
             ExprKind::Node(_) => true,
-            kind => !walk::operands(kind).into_iter().any(is_it),
+            kind => !kind.operands().into_iter().any(is_it),
         })
     }
 
