@@ -106,6 +106,6 @@ mod tests {
         table.push("c", Values::Words(vec![Some("x\"y".into()), None, Some("é".into())]));
         let csv = String::from_utf8(table.to_csv()).unwrap();
         assert_eq!(csv, "\"a,b\",c\n1.5,\"x\"\"y\"\n,\n1e300,é\n");
-        assert_eq!(table.to_json().to_string(), r#"{"a,b":[1.5,null,1e300],"c":["x\"y",null,"é"]}"#);
+        assert_eq!(table.to_json().to_string(), r#"{"a,b":[1.5,null,1e+300],"c":["x\"y",null,"é"]}"#);
     }
 }
