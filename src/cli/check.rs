@@ -61,12 +61,15 @@ pub fn run(args: &Check, screen: &Screen) -> Result<Exit, Failure> {
         }
         if !found.json && found.errors == before {
             let names: Vec<&str> = models.iter().map(Model::name).collect();
-            screen.note(&format!(
-                "{}: {} ok ({})",
-                load::shown(file),
-                plural(names.len(), "model"),
-                names.join(", ")
-            ));
+            screen.note(&match names.as_slice() {
+                [] => format!("{}: ok, holds no model", load::shown(file)),
+                _ => format!(
+                    "{}: {} ok ({})",
+                    load::shown(file),
+                    plural(names.len(), "model"),
+                    names.join(", ")
+                ),
+            });
         }
     }
     if found.json {
