@@ -45,7 +45,7 @@ pub fn run(args: &Predict, screen: &Screen) -> Result<Exit, Failure> {
     }
     let bytes = match args.format {
         CsvOrJson::Csv => table.to_csv(),
-        CsvOrJson::Json => format!("{:#}\n", table.to_json()).into_bytes(),
+        CsvOrJson::Json => format!("{:#}\n", sbl::session::stamped(table.to_json())).into_bytes(),
     };
     match &args.output {
         Some(path) => load::write_or_print(path, &bytes, screen)?,

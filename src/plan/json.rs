@@ -6,7 +6,7 @@ use super::ir::Plan;
 use super::text::{mean_text, prior_text, scale_text, shape_text};
 use crate::check::typed::Model;
 
-/// The fields of [`Plan`], with `schema`, `model`, and for every block, term and hyperparameter its
+/// The fields of [`Plan`], with `sbl`, `schema`, `model`, and for every block, term and hyperparameter its
 /// shape, mean, scale and prior as text.
 pub fn json(plan: &Plan, model: &Model) -> Value {
     let mut value = serde_json::to_value(plan).unwrap_or_default();
@@ -35,7 +35,7 @@ pub fn json(plan: &Plan, model: &Model) -> Value {
             map.shift_remove("rate_power");
         }
     }
-    let mut all = object!({"schema": 1, "model": model.name});
+    let mut all = object!({"sbl": env!("CARGO_PKG_VERSION"), "schema": 1, "model": model.name});
     if let (Some(all), Value::Object(fields)) = (all.as_object_mut(), value) {
         all.extend(fields);
     }

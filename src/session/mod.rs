@@ -18,3 +18,12 @@ pub mod score;
 
 /// The version of the JSON that the program writes.
 pub const SCHEMA: u32 = 1;
+
+/// A JSON object with the version of the program and of the schema in front.
+pub fn stamped(object: serde_json::Value) -> serde_json::Value {
+    let mut stamped = serde_json::json!({ "sbl": env!("CARGO_PKG_VERSION"), "schema": SCHEMA });
+    if let (serde_json::Value::Object(all), serde_json::Value::Object(rest)) = (&mut stamped, object) {
+        all.extend(rest);
+    }
+    stamped
+}

@@ -78,7 +78,7 @@ impl Prediction {
         columns
     }
 
-    /// The same names as arrays.
+    /// The same names as arrays, beside `sbl` and `schema`.
     pub fn to_json(&self) -> Json {
         let mut map = Map::new();
         for (name, values) in self.columns() {
@@ -89,7 +89,7 @@ impl Prediction {
             };
             map.insert(name, Json::Array(values));
         }
-        Json::Object(map)
+        super::stamped(Json::Object(map))
     }
 
     fn first(&self, column: &str) -> &[f64] {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::graph::dag::Dag;
 
-/// `{"schema": 1, "model", "nodes": […], "edges": […], "plates": […], "fixed": […]}`; plates are
+/// `{"sbl", "schema": 1, "model", "nodes": […], "edges": […], "plates": […], "fixed": […]}`; plates are
 /// named by their index letter.
 pub fn json(dag: &Dag) -> String {
     let mut text = serde_json::to_string_pretty(&value(dag)).unwrap_or_default();
@@ -36,6 +36,7 @@ pub fn value(dag: &Dag) -> Value {
         .map(|f| json!({"node": name(f.node), "argument": f.arg, "value": f.text, "shown": f.shown}))
         .collect();
     json!({
+        "sbl": env!("CARGO_PKG_VERSION"),
         "schema": 1,
         "model": dag.model(),
         "nodes": nodes,
