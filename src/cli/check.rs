@@ -1,7 +1,7 @@
 //! `sbl check`: everything that can be said about programs without fitting.
 
 use sbl::Model;
-use sbl::diag::{Diagnostic, Diagnostics};
+use sbl::diag::{Diagnostic, Diagnostics, Severity};
 use sbl::source::SourceMap;
 
 use super::args::{Check, TextOrJson};
@@ -44,7 +44,8 @@ pub fn run(args: &Check, screen: &Screen) -> Result<Exit, Failure> {
             found.add(screen, &new, model.sources());
             shown.extend(new);
             if let Err(obstacles) = model.plan() {
-                found.add(screen, obstacles.diagnostics(), obstacles.sources());
+                let told: Diagnostics = obstacles.diagnostics().iter().map(told).collect();
+                found.add(screen, &told, obstacles.sources());
             }
             if let Some(data) = &data {
                 match binding::bind(model, data) {
@@ -76,6 +77,19 @@ pub fn run(args: &Check, screen: &Screen) -> Result<Exit, Failure> {
         report::json(screen, &found.array)?;
     }
     Ok(if found.errors == 0 { Exit::Done } else { Exit::Wrong })
+}
+
+/// A correct program that this version has no plan for is still correct: that is a warning here.
+fn told(obstacle: &Diagnostic) -> Diagnostic {
+    match obstacle.code {
+        "E0606" | "E0607" | "E0614" => Diagnostic {
+            code: "W0601",
+            severity: Severity::Warning,
+            message: format!("it checks, and cannot be fitted: {}", obstacle.message),
+            ..obstacle.clone()
+        },
+        _ => obstacle.clone(),
+    }
 }
 
 /// What was found so far.

@@ -179,6 +179,7 @@ codes! {
     "W0203" "quantity named like a function"
     "W0204" "empty plate"
     "W0301" "dot product of data"
+    "W0601" "a program without a plan"
 
     // W07 warnings about data
     "W0701" "all other columns are taken"

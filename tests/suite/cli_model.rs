@@ -220,3 +220,22 @@ fn doc_has_a_page_for_every_name() {
         assert!(sbl(&["doc", &item.name]).exits(0).out.contains(&item.signature), "{}", item.name);
     }
 }
+
+/// W0601: every example checks and draws, also where this version has no plan for it.
+#[test]
+fn examples_check_with_or_without_a_plan() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    for name in ["ripley", "ordinal", "friedman", "digits", "schools", "counts", "sinc_plates", "sinc"] {
+        let file = folder.join(format!("{name}.sbl"));
+        let file = file.to_str().unwrap();
+        let ran = sbl(&["check", file]).exits(0);
+        assert_eq!(ran.err.contains("warning[W0601]"), name != "sinc", "{name}: {}", ran.err);
+        sbl(&["graph", file]).exits(0);
+    }
+    let place = place();
+    place.file(
+        "asks.sbl",
+        "data t: real[N]\nmu ~ Flat()\nt ~ Normal(mu, sd = 1)\ninfer evidence(max_itr = 3)\n",
+    );
+    assert!(place.run(&["check", "asks.sbl"]).exits(1).err.contains("E0602"));
+}
