@@ -72,6 +72,12 @@ fn findings() {
 fn using_a_fit() {
     let fit = fit(SLOPE, &line(30));
     fails(fit.node("beta"), "E0815");
+    let other = fit.predict(&Data::new().vector("z", &[1.0]).unwrap()).unwrap_err();
+    let found = &other.diagnostics()[0];
+    assert!(
+        found.code == "E0702" && found.help.as_ref().unwrap().ends_with("trained on, by name: `x`"),
+        "{other}"
+    );
     fails(fit.score(&xt(&[1.0, 2.0], &[f64::NAN, f64::NAN])), "E0817");
     fails(Model::compile(SLOPE).unwrap().sample(&line(30), 2, 1), "E0818");
     let scores = fit.score(&line(30)).unwrap();

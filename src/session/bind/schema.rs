@@ -93,10 +93,21 @@ impl Schema {
                 Ok(taken) => {
                     all.insert(node.id, taken);
                 }
-                Err(error) => found.push(error),
+                Err(error) => found.push(self.for_a_fit(error, node)),
             }
         }
         all
+    }
+
+    /// At prediction the program is settled: a missing column is a matter of the data.
+    fn for_a_fit(&self, error: Diagnostic, node: &Node) -> Diagnostic {
+        match self.columns.get(&node.id) {
+            Some(known) if error.code == "E0702" => error.help(format!(
+                "a fit asks for the columns it was trained on, by name: {}",
+                super::places::names(known)
+            )),
+            _ => error,
+        }
     }
 
     /// A matrix of the node's name, or the columns of the fit, or `x1 … xD`.
