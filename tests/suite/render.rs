@@ -272,7 +272,7 @@ fn codes_are_found_in_any_case() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::syntax_properties::fixed(256))]
 
     /// Any text, any span: no panic, the message and every label are there.
     #[test]
