@@ -20,6 +20,10 @@ pub static BERNOULLI: Family = Family {
     ],
     gaussian: None,
     precision_prior: None,
+    score: None,
+    mixture: None,
+    bound: None,
+    marginal: None,
     sample,
     log_density,
 };

@@ -14,6 +14,10 @@ pub static FLAT: Family = Family {
     args: &[],
     gaussian: Some(Gaussian { mean: None, scales: &[] }),
     precision_prior: None,
+    score: None,
+    mixture: None,
+    bound: None,
+    marginal: None,
     sample,
     log_density,
 };

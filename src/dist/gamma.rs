@@ -21,6 +21,10 @@ pub static GAMMA: Family = Family {
     ],
     gaussian: None,
     precision_prior: Some(PrecisionPrior { shape: "shape", rates: &[("rate", 1.0), ("scale", -1.0)] }),
+    score: None,
+    mixture: None,
+    bound: None,
+    marginal: None,
     sample,
     log_density,
 };

@@ -5,21 +5,29 @@
 
 pub mod alias;
 pub mod bernoulli;
+pub mod bound;
 pub mod categorical;
 mod draw;
 pub mod elem;
 pub mod flat;
 pub mod gamma;
 pub mod interval;
+pub mod marginal;
+pub mod mixture;
 pub mod normal;
 pub mod ordinal;
 pub mod page;
 pub mod poisson;
+pub mod score;
 pub mod student_t;
 
 use std::fmt;
 
+pub use bound::Bound;
 pub use elem::Elem;
+pub use marginal::Marginal;
+pub use mixture::Mixture;
+pub use score::{Local, Score};
 
 /// What a family is and offers.
 pub struct Family {
@@ -44,6 +52,14 @@ pub struct Family {
     pub gaussian: Option<Gaussian>,
     /// A conjugate prior of a precision: the names of its shape and rate.
     pub precision_prior: Option<PrecisionPrior>,
+    /// Score and curvature in linear predictors, for an expansion around a mode.
+    pub score: Option<Score>,
+    /// A mixture of Gaussians over a latent scale.
+    pub mixture: Option<Mixture>,
+    /// A Gaussian lower bound in the linear predictor.
+    pub bound: Option<Bound>,
+    /// The predictive distribution under Gaussian linear predictors.
+    pub marginal: Option<Marginal>,
     /// One draw from independent uniforms in (0, 1), given argument values as for
     /// [`Family::log_density`]; `None` where there is no draw (an improper or impossible argument).
     pub sample: fn(args: &[f64], uniform: &mut dyn FnMut() -> f64) -> Option<f64>,

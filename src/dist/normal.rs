@@ -23,6 +23,10 @@ pub static NORMAL: Family = Family {
         scales: &[("precision", 1.0), ("variance", -1.0), ("sd", -2.0)],
     }),
     precision_prior: None,
+    score: None,
+    mixture: None,
+    bound: None,
+    marginal: None,
     sample,
     log_density,
 };

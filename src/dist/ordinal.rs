@@ -24,6 +24,10 @@ pub static ORDINAL: Family = Family {
     ],
     gaussian: None,
     precision_prior: None,
+    score: None,
+    mixture: None,
+    bound: None,
+    marginal: None,
     sample,
     log_density,
 };

@@ -21,6 +21,10 @@ pub static POISSON: Family = Family {
     ],
     gaussian: None,
     precision_prior: None,
+    score: None,
+    mixture: None,
+    bound: None,
+    marginal: None,
     sample,
     log_density,
 };

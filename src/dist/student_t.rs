@@ -29,6 +29,10 @@ pub static STUDENT_T: Family = Family {
     ],
     gaussian: None,
     precision_prior: None,
+    score: None,
+    mixture: None,
+    bound: None,
+    marginal: None,
     sample,
     log_density,
 };
