@@ -1,9 +1,11 @@
 //! Plans executed: a numeric problem in, a solution out. No name and no expression is left here.
+pub mod adjoint;
 pub mod assemble;
 pub mod problem;
 pub mod solution;
 
 pub mod evidence;
+pub mod learn;
 pub mod state;
 
 mod batch;
