@@ -13,6 +13,7 @@ pub mod latex;
 pub mod method;
 pub mod obstacles;
 pub mod options;
+pub mod params;
 pub mod sequential;
 pub mod steps;
 pub mod text;

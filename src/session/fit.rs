@@ -21,6 +21,8 @@ use crate::error::Error;
 use crate::plan::ir::Plan;
 use crate::runtime::assemble::{Layout, assemble};
 use crate::runtime::evidence::{Budget, solve};
+use crate::runtime::learn::solver::Evidence;
+use crate::runtime::learn::{LearnError, learn};
 use crate::runtime::solution::{Solution, Stop};
 
 /// A fitted model: cheap to clone, immutable, `Send + Sync`.
@@ -75,16 +77,11 @@ impl Model {
         let bound = bind::bind_training(typed, data).map_err(|found| self.error(found))?;
         let mut warnings = self.warnings().to_vec();
         warnings.extend(bound.warnings);
-        let bound = bound.value;
+        let mut bound = bound.value;
 
         let started = Instant::now();
         let memory = options.max_memory;
-        let inputs = bound.inputs(typed);
         let broken = |e| self.error(vec![bind::diagnose(typed, Some(data), &e)]);
-        let (mut frozen, notices) = Frozen::learn(inputs, memory).map_err(broken)?;
-        warnings.extend(notices.iter().map(|n| bind::warn(inputs, n)));
-        let mut eval = Evaluator::new(inputs, &frozen, memory);
-        let (problem, layout) = assemble(plan, &mut eval).map_err(broken)?;
         let budget = Budget { max_time: options.max_time, max_memory: memory };
         let mut on_step = |step: &crate::runtime::solution::Step<'_>| {
             options.tell(&Progress {
@@ -94,9 +91,34 @@ impl Model {
                 phase: step.phase,
             })
         };
-        let names = nodes::Names::new(plan, &layout, &mut eval);
-        let solution = solve(&problem, &plan.options, &budget, &mut on_step)
-            .map_err(|failure| self.error(vec![findings::failure(typed, plan, &names, &failure)]))?;
+        let mut learned = None;
+        if !plan.params.is_empty() {
+            let solver = Evidence(&plan.options);
+            let found =
+                learn(plan, bound.inputs(typed), &solver, &budget, &mut on_step).map_err(|e| match e {
+                    LearnError::Eval(e) => broken(e),
+                    LearnError::Failure(failure, layout) => {
+                        let names = nodes::Names::bare(typed, &layout);
+                        self.error(vec![findings::failure(typed, plan, &names, &failure)])
+                    }
+                })?;
+            bound.keep(typed, &found.params);
+            learned = Some((found.solution, found.layout));
+        }
+        let inputs = bound.inputs(typed);
+        let (mut frozen, notices) = Frozen::learn(inputs, memory).map_err(broken)?;
+        warnings.extend(notices.iter().map(|n| bind::warn(inputs, n)));
+        let mut eval = Evaluator::new(inputs, &frozen, memory);
+        let (names, solution, layout) = match learned {
+            Some((solution, layout)) => (nodes::Names::new(plan, &layout, &mut eval), solution, layout),
+            None => {
+                let (problem, layout) = assemble(plan, &mut eval).map_err(broken)?;
+                let names = nodes::Names::new(plan, &layout, &mut eval);
+                let solution = solve(&problem, &plan.options, &budget, &mut on_step)
+                    .map_err(|failure| self.error(vec![findings::failure(typed, plan, &names, &failure)]))?;
+                (names, solution, layout)
+            }
+        };
         warnings.extend(findings::findings(typed, plan, &names, &solution));
 
         let posterior = Posterior::new(&solution, &layout);

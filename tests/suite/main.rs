@@ -18,6 +18,7 @@ mod cli_run;
 mod cli_write;
 mod compiled;
 mod conformance;
+mod derivatives;
 mod dist;
 mod errors_data;
 mod errors_graph;

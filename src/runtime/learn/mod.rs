@@ -59,8 +59,8 @@ pub struct Learned {
 pub enum LearnError {
     /// An expression has no value.
     Eval(EvalError),
-    /// The method failed.
-    Failure(Failure),
+    /// The method failed; where nodes stand in the problem, as far as it is known.
+    Failure(Failure, Layout),
 }
 
 impl From<EvalError> for LearnError {
@@ -71,7 +71,7 @@ impl From<EvalError> for LearnError {
 
 impl From<Failure> for LearnError {
     fn from(failure: Failure) -> Self {
-        LearnError::Failure(failure)
+        LearnError::Failure(failure, Layout::default())
     }
 }
 
@@ -231,7 +231,8 @@ impl Learner<'_, '_> {
         let on_step = &mut *self.on_step;
         let mut counted =
             |step: &Step<'_>| on_step(&Step { iteration: before + step.iteration, ..*step });
-        let solution = self.solver.fit(&problem, &budget, warm, &mut counted)?;
+        let fitted = self.solver.fit(&problem, &budget, warm, &mut counted);
+        let solution = fitted.map_err(|failure| LearnError::Failure(failure, layout.clone()))?;
         self.trace.extend(&solution.trace);
         if matches!(solution.report.stop, Stop::MaxIter | Stop::MaxTime | Stop::Interrupted) {
             self.stopped = self.stopped.or(Some(solution.report.stop));
