@@ -40,6 +40,7 @@ mod linear_forms;
 mod numeric_cases;
 mod numeric_diagnostics;
 mod pages;
+mod params;
 mod plan;
 mod plates;
 mod problems;

@@ -8,6 +8,7 @@ pub(crate) mod at;
 pub mod coordinates;
 pub mod solver;
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use nalgebra::DMatrix;
@@ -19,9 +20,11 @@ use solver::Solver;
 use super::adjoint::{Adjoint, precision};
 use super::assemble::Layout;
 use super::control::{Budget, Observer};
-use super::evidence::Warm;
+use super::evidence::{Slope, Warm};
 use super::problem::{Problem, WeightPrior};
 use super::solution::{Failure, Solution, Step, Stop};
+use crate::check::typed::NodeId;
+use crate::design::adjoint::Bars;
 use crate::design::{EvalError, Inputs, Restrict};
 use crate::math::lbfgs::{self, Settings, maximise};
 use crate::plan::ir::Plan;
@@ -324,7 +327,7 @@ impl Learner<'_, '_> {
         let (problem, layout) = self.at.problem(&restrict)?;
         let hypers = &here.solution.hypers;
         let slope = self.solver.slope(&problem, self.budget, hypers)?;
-        let mut information = crate::design::adjoint::Bars::new();
+        let mut information = Bars::new();
         for pattern in 0..PATTERNS {
             let signs = signed(&problem, hypers, &slope.mean, pattern);
             for (node, bar) in self.at.pull(&signs, &layout, &restrict)? {
@@ -401,4 +404,26 @@ fn signed(
         offset,
         args: Vec::new(),
     }
+}
+
+/// The objective at the start values of the parameters and at these hyperparameters, every weight in the
+/// model, and its derivative by each parameter. For tests and teaching.
+///
+/// # Errors
+/// An expression that has no value, or a method that fails there.
+pub fn slope_at_start(
+    plan: &Plan,
+    inputs: Inputs<'_>,
+    solver: &dyn Solver,
+    budget: &Budget,
+    hypers: &[f64],
+) -> Result<(Slope, Bars), LearnError> {
+    let (at, _) = At::start(plan, inputs, budget.max_memory)?;
+    let restrict = Restrict::default();
+    let (problem, layout) = at.problem(&restrict)?;
+    let all: BTreeMap<NodeId, Vec<usize>> =
+        layout.blocks.iter().map(|p| (p.node, (0..p.len).collect())).collect();
+    let slope = solver.slope(&problem, budget, hypers)?;
+    let bars = at.pull(&slope.adjoint, &layout, &Restrict { active: all, ..restrict })?;
+    Ok((slope, bars))
 }
