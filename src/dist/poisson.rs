@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use super::{Arg, Elem, Family, Support, draw, one_of};
+use super::{Arg, Elem, Family, Local, Score, Support, draw, one_of};
 use crate::math::special;
 
 /// Poisson(y | rate).
@@ -21,7 +21,7 @@ pub static POISSON: Family = Family {
     ],
     gaussian: None,
     precision_prior: None,
-    score: None,
+    score: Some(Score { predictors: &["log"], local, third, by_arg: super::score::no_argument }),
     mixture: None,
     bound: None,
     marginal: None,
@@ -73,4 +73,15 @@ fn parameters(args: &[f64]) -> Option<(f64, f64)> {
         (1, rate) if rate >= 0.0 && rate.is_finite() => Some((rate.ln(), rate)),
         _ => None,
     }
+}
+
+/// δ = y − e^f, h = e^f
+fn local(value: f64, args: &[f64], out: &mut Local) {
+    let rate = args[0].exp();
+    out.set(log_density(value, args), value - rate, rate);
+}
+
+/// dh/df = e^f
+fn third(_: f64, args: &[f64], variance: &[f64], out: &mut [f64]) {
+    out[0] = variance[0] * args[0].exp();
 }
