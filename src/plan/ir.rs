@@ -147,6 +147,10 @@ pub struct Options {
     pub updates: Updates,
     /// Where a Gamma hyperprior is a density.
     pub hyper_scale: HyperScale,
+    /// Whether precisions follow the papers' rule or the exact slope of the Laplace evidence.
+    pub curvature: Curvature,
+    /// All weights at once, or one at a time.
+    pub schedule: Schedule,
 }
 
 impl Default for Options {
@@ -158,6 +162,8 @@ impl Default for Options {
             min_gain: 0.2,
             updates: Updates::MacKay,
             hyper_scale: HyperScale::Log,
+            curvature: Curvature::Fixed,
+            schedule: Schedule::Batch,
         }
     }
 }
@@ -180,4 +186,24 @@ pub enum HyperScale {
     Log,
     /// Density of theta.
     Density,
+}
+
+/// How precisions follow the Laplace evidence (`docs/mathematics.md` §4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Curvature {
+    /// The papers' rule α = γ/w², with the Hessian at the mode held: no stationary point of the evidence.
+    Fixed,
+    /// The maximum of the Laplace evidence, by its exact gradient.
+    Exact,
+}
+
+/// In which order weights enter the model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Schedule {
+    /// All at once, then pruning.
+    Batch,
+    /// One basis function at a time.
+    Sequential,
 }

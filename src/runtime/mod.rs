@@ -4,6 +4,7 @@ pub mod problem;
 pub mod solution;
 
 pub mod evidence;
+pub mod laplace;
 pub mod state;
 
 mod batch;
