@@ -73,7 +73,7 @@ pub struct ScaleExpr {
     pub power: f64,
 }
 
-/// An observed Gaussian node.
+/// An observed node.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Term {
     /// The node.
@@ -82,12 +82,17 @@ pub struct Term {
     pub name: String,
     /// The name of its family.
     pub family: String,
-    /// Its mean: affine in the blocks.
+    /// The argument that is its linear predictor: `mean`, `logit`, `softmax` …
+    pub predictor: String,
+    /// Its linear predictor (the mean of a Gaussian): affine in the blocks.
     #[serde(skip)]
     pub mean: ExprId,
-    /// Its scale.
+    /// The scale of a Gaussian; `None` for other families.
     #[serde(skip)]
-    pub scale: ScaleExpr,
+    pub scale: Option<ScaleExpr>,
+    /// The other arguments that are given, by name (not predictor, not scale).
+    #[serde(skip)]
+    pub args: Vec<(String, ExprId)>,
     /// Case weights.
     #[serde(skip)]
     pub weight: Option<ExprId>,

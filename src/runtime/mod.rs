@@ -1,5 +1,6 @@
 //! Plans executed: a numeric problem in, a solution out. No name and no expression is left here.
 pub mod assemble;
+pub mod execute;
 pub mod problem;
 pub mod solution;
 

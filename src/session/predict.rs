@@ -174,12 +174,13 @@ impl Fit {
             }
         }
         let count = self.entries(term.node, form.len(), eval)?;
-        let noise = log_linear(eval, term.scale.value)?;
+        let Some(scale) = term.scale else { return Err(failed(Why::NoValue(term.node))) };
+        let noise = log_linear(eval, scale.value)?;
         let mut columns = [Vec::with_capacity(count), Vec::with_capacity(count), Vec::with_capacity(count)];
         for i in 0..count {
             let (mean, variance) = (at(&moments.mean, i), at(&moments.variance, i));
             columns[0].push(mean);
-            columns[1].push((variance + 1.0 / self.precision(term.scale, &noise, i)?).sqrt());
+            columns[1].push((variance + 1.0 / self.precision(scale, &noise, i)?).sqrt());
             columns[2].push(variance.sqrt());
         }
         if self.state().local.has(term.node) {
