@@ -209,6 +209,7 @@ codes! {
     "W0808" "the fit did not converge"
     "W0810" "jitter was needed"
     "W0811" "scores on the training rows"
+    "W0812" "perfectly separated classes"
 }
 
 /// The registered code of that name.

@@ -100,6 +100,8 @@ pub enum Finding {
     LowRank(usize, usize),
     /// Nothing is relevant.
     NothingRelevant,
+    /// The two levels of this term are separated perfectly, by the column of this weight alone if there is one.
+    Separated(usize, Option<usize>),
 }
 
 /// Why there is no result.

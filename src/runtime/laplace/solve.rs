@@ -42,7 +42,7 @@ pub fn solve(
         }
     }
     match best {
-        Some((_, point, warm)) => finish(&frame, point, warm, control),
+        Some((_, point, warm)) => finish(&frame, problem, point, warm, control),
         None => Err(Failure::NonFinite { step: "starts" }),
     }
 }
