@@ -1,6 +1,8 @@
 //! The Bernoulli distribution: success or failure.
 
-use super::{Arg, Elem, Family, Support, one_of};
+use super::logistic_normal::log_mean_sigmoid;
+use super::marginal::single;
+use super::{Arg, Elem, Family, Marginal, Outcome, Support, one_of};
 use crate::math::special;
 
 /// Bernoulli(y | p).
@@ -23,7 +25,7 @@ pub static BERNOULLI: Family = Family {
     score: None,
     mixture: None,
     bound: None,
-    marginal: None,
+    marginal: Some(Marginal { predictors: &["logit", "probit"], outcome: Outcome::Levels(predictive) }),
     sample,
     log_density,
 };
@@ -50,5 +52,21 @@ fn log_density(value: f64, args: &[f64]) -> f64 {
         _ if !(0.0..=1.0).contains(&argument) => f64::NAN,
         _ if s > 0.0 => argument.ln(),
         _ => (-argument).ln_1p(),
+    }
+}
+
+/// ln P of failure and of success, the logit or probit averaged over N(mean, v).
+fn predictive(args: &[f64], variance: &[f64]) -> Vec<f64> {
+    let v = single(variance);
+    let both = |ln_p: &dyn Fn(f64) -> f64| vec![ln_p(-1.0), ln_p(1.0)];
+    match args {
+        &[mean, probit, p] if !mean.is_nan() && probit.is_nan() && p.is_nan() => {
+            both(&|s| log_mean_sigmoid(s * mean, v))
+        }
+        // E Φ(f) = Φ(μ / sqrt(1 + v))
+        &[logit, mean, p] if !mean.is_nan() && logit.is_nan() && p.is_nan() => {
+            both(&|s| special::ln_normal_cdf(s * mean / (1.0 + v).sqrt()))
+        }
+        _ => vec![log_density(0.0, args), log_density(1.0, args)],
     }
 }

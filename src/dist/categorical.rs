@@ -1,6 +1,7 @@
 //! One of several unordered levels.
 
-use super::{Arg, ArgShape, Elem, Family, Support};
+use super::softmax_normal::log_mean_softmax;
+use super::{Arg, ArgShape, Elem, Family, Marginal, Outcome, Support};
 
 /// Categorical(y | p).
 pub static CATEGORICAL: Family = Family {
@@ -23,7 +24,7 @@ pub static CATEGORICAL: Family = Family {
     score: None,
     mixture: None,
     bound: None,
-    marginal: None,
+    marginal: Some(Marginal { predictors: &["softmax"], outcome: Outcome::Levels(predictive) }),
     sample,
     log_density,
 };
@@ -80,5 +81,14 @@ fn parameters(args: &[f64]) -> Option<(Link, &[f64])> {
             (proper && (p.iter().sum::<f64>() - 1.0).abs() < 1e-9).then_some((Link::Probability, p))
         }
         _ => None,
+    }
+}
+
+/// ln P of each level, the scores averaged over their Gaussian.
+fn predictive(args: &[f64], variance: &[f64]) -> Vec<f64> {
+    match parameters(args) {
+        None => vec![f64::NAN; args.len() / 2],
+        Some((Link::Softmax, mean)) => log_mean_softmax(mean, variance),
+        Some((Link::Probability, p)) => p.iter().map(|p| p.ln()).collect(),
     }
 }
