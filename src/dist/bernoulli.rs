@@ -1,6 +1,8 @@
 //! The Bernoulli distribution: success or failure.
 
-use super::{Arg, Elem, Family, Local, Score, Support, one_of};
+use super::logistic_normal::log_mean_sigmoid;
+use super::marginal::single;
+use super::{Arg, Elem, Family, Local, Marginal, Outcome, Score, Support, one_of};
 use crate::math::special;
 
 /// Bernoulli(y | p).
@@ -23,7 +25,7 @@ pub static BERNOULLI: Family = Family {
     score: Some(Score { predictors: &["logit", "probit"], local, third, by_arg: super::score::no_argument }),
     mixture: None,
     bound: None,
-    marginal: None,
+    marginal: Some(Marginal { predictors: &["logit", "probit"], outcome: Outcome::Levels(predictive) }),
     sample,
     log_density,
 };
@@ -83,4 +85,20 @@ fn third(value: f64, args: &[f64], variance: &[f64], out: &mut [f64]) {
         _ => f64::NAN,
     };
     out[0] = variance[0] * slope;
+}
+
+/// ln P of failure and of success, the logit or probit averaged over N(mean, v).
+fn predictive(args: &[f64], variance: &[f64]) -> Vec<f64> {
+    let v = single(variance);
+    let both = |ln_p: &dyn Fn(f64) -> f64| vec![ln_p(-1.0), ln_p(1.0)];
+    match args {
+        &[mean, probit, p] if !mean.is_nan() && probit.is_nan() && p.is_nan() => {
+            both(&|s| log_mean_sigmoid(s * mean, v))
+        }
+        // E Φ(f) = Φ(μ / sqrt(1 + v))
+        &[logit, mean, p] if !mean.is_nan() && logit.is_nan() && p.is_nan() => {
+            both(&|s| special::ln_normal_cdf(s * mean / (1.0 + v).sqrt()))
+        }
+        _ => vec![log_density(0.0, args), log_density(1.0, args)],
+    }
 }

@@ -1,6 +1,7 @@
 //! One of several unordered levels.
 
-use super::{Arg, ArgShape, Elem, Family, Local, Score, Support};
+use super::softmax_normal::log_mean_softmax;
+use super::{Arg, ArgShape, Elem, Family, Local, Marginal, Outcome, Score, Support};
 
 /// Categorical(y | p).
 pub static CATEGORICAL: Family = Family {
@@ -23,7 +24,7 @@ pub static CATEGORICAL: Family = Family {
     score: Some(Score { predictors: &["softmax"], local, third, by_arg: super::score::no_argument }),
     mixture: None,
     bound: None,
-    marginal: None,
+    marginal: Some(Marginal { predictors: &["softmax"], outcome: Outcome::Levels(predictive) }),
     sample,
     log_density,
 };
@@ -113,5 +114,14 @@ fn third(_: f64, args: &[f64], variance: &[f64], out: &mut [f64]) {
     let trace: f64 = (0..k).map(|b| p[b] * variance[b + b * k]).sum();
     for a in 0..k {
         out[a] = p[a] * (variance[a + a * k] - trace - 2.0 * (vp[a] - pvp));
+    }
+}
+
+/// ln P of each level, the scores averaged over their Gaussian.
+fn predictive(args: &[f64], variance: &[f64]) -> Vec<f64> {
+    match parameters(args) {
+        None => vec![f64::NAN; args.len() / 2],
+        Some((Link::Softmax, mean)) => log_mean_softmax(mean, variance),
+        Some((Link::Probability, p)) => p.iter().map(|p| p.ln()).collect(),
     }
 }

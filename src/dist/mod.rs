@@ -12,6 +12,7 @@ pub mod elem;
 pub mod flat;
 pub mod gamma;
 pub mod interval;
+pub mod logistic_normal;
 pub mod marginal;
 pub mod mixture;
 pub mod normal;
@@ -19,6 +20,7 @@ pub mod ordinal;
 pub mod page;
 pub mod poisson;
 pub mod score;
+pub mod softmax_normal;
 pub mod student_t;
 
 use std::fmt;
@@ -26,7 +28,7 @@ use std::ops::Range;
 
 pub use bound::Bound;
 pub use elem::Elem;
-pub use marginal::Marginal;
+pub use marginal::{Marginal, Moments, Number, Outcome};
 pub use mixture::Mixture;
 pub use score::{Local, Score};
 

@@ -1,6 +1,7 @@
 //! The normal distribution.
 
-use super::{Arg, Elem, Family, Gaussian, Local, Score, Support, one_of};
+use super::marginal::single;
+use super::{Arg, Elem, Family, Gaussian, Local, Marginal, Moments, Number, Outcome, Score, Support, one_of};
 use crate::math::special;
 
 /// N(y | mean, 1/precision).
@@ -26,7 +27,14 @@ pub static NORMAL: Family = Family {
     score: Some(Score { predictors: &["mean"], local, third: super::score::no_change, by_arg }),
     mixture: None,
     bound: None,
-    marginal: None,
+    marginal: Some(Marginal {
+        predictors: &["mean"],
+        outcome: Outcome::Number(Number {
+            moments,
+            log_density: log_predictive,
+            distribution: Some(distribution),
+        }),
+    }),
     sample,
     log_density,
 };
@@ -70,4 +78,23 @@ fn by_arg(value: f64, args: &[f64], place: usize, out: &mut Local) {
         _ => -2.0 * precision * root,
     };
     out.set(slope * 0.5 * (1.0 / precision - r * r), slope * r, slope);
+}
+
+/// Mean, deviation of an observation and of the mean, under N(mean, v).
+fn moments(args: &[f64], variance: &[f64]) -> Moments {
+    let v = single(variance);
+    match parameters(args) {
+        None => Moments { mean: f64::NAN, sd: f64::NAN, sd_mean: None },
+        Some((mean, root)) => Moments { mean, sd: (v + 1.0 / (root * root)).sqrt(), sd_mean: Some(v.sqrt()) },
+    }
+}
+
+fn log_predictive(value: f64, args: &[f64], variance: &[f64]) -> f64 {
+    let Moments { mean, sd, .. } = moments(args, variance);
+    special::ln_phi((value - mean) / sd) - sd.ln()
+}
+
+fn distribution(value: f64, args: &[f64], variance: &[f64]) -> f64 {
+    let Moments { mean, sd, .. } = moments(args, variance);
+    special::normal_cdf((value - mean) / sd)
 }

@@ -3,4 +3,5 @@
 pub mod chol;
 pub mod parallel;
 pub mod qr;
+pub mod quadrature;
 pub mod special;

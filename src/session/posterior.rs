@@ -119,15 +119,23 @@ impl Posterior {
         Ok(all)
     }
 
+    /// Covariance of the kept innovations.
+    pub(crate) fn sigma(&self) -> DMatrix<f64> {
+        let k = self.mean.len();
+        DMatrix::from_column_slice(k, k, &self.covariance)
+    }
+
+    /// offset + C m
+    pub(crate) fn mean_of(&self, offset: &[f64], c: &DMatrix<f64>) -> Vec<f64> {
+        let mean = c * DVector::from_column_slice(&self.mean);
+        mean.iter().zip(offset).map(|(a, b)| a + b).collect()
+    }
+
     /// mean = offset + C m, variance = diag(C Σ Cᵀ)
     pub(crate) fn moments(&self, offset: &[f64], c: &DMatrix<f64>) -> Moments {
-        let k = self.mean.len();
-        let m = DVector::from_column_slice(&self.mean);
-        let sigma = DMatrix::from_column_slice(k, k, &self.covariance);
-        let mean = c * m;
-        let cs = c * sigma;
+        let cs = c * self.sigma();
         let variance = (0..c.nrows()).map(|i| cs.row(i).dot(&c.row(i)).max(0.0)).collect();
-        Moments { mean: mean.iter().zip(offset).map(|(a, b)| a + b).collect(), variance }
+        Moments { mean: self.mean_of(offset, c), variance }
     }
 
     /// The value of a hyperparameter; infinite if its weights are pruned.

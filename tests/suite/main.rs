@@ -37,6 +37,7 @@ mod graph;
 mod heal;
 mod imports;
 mod linear_forms;
+mod marginals;
 mod numeric_cases;
 mod numeric_diagnostics;
 mod pages;
