@@ -10,7 +10,7 @@ use crate::check::typed::{ExprId, NodeId};
 pub struct Plan {
     /// `evidence`, `laplace`, `variational`; `sequential` is a schedule.
     pub method: String,
-    /// `batch` or `sequential`.
+    /// `batch`, `sequential`, or `auto`: settled by the number of weights when data are bound.
     pub schedule: String,
     /// Why this plan, one sentence each.
     pub why: Vec<String>,
@@ -147,6 +147,8 @@ pub struct Options {
     pub updates: Updates,
     /// Where a Gamma hyperprior is a density.
     pub hyper_scale: HyperScale,
+    /// All weights at once, or one at a time.
+    pub schedule: Schedule,
 }
 
 impl Default for Options {
@@ -158,6 +160,30 @@ impl Default for Options {
             min_gain: 0.2,
             updates: Updates::MacKay,
             hyper_scale: HyperScale::Log,
+            schedule: Schedule::Batch,
+        }
+    }
+}
+
+/// In which order weights are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Schedule {
+    /// All at once, pruning.
+    Batch,
+    /// One basis function at a time: add, re-estimate, delete.
+    Sequential,
+    /// By the number of weights, once data are bound.
+    Auto,
+}
+
+impl Schedule {
+    /// As written in a program.
+    pub fn name(self) -> &'static str {
+        match self {
+            Schedule::Batch => "batch",
+            Schedule::Sequential => "sequential",
+            Schedule::Auto => "auto",
         }
     }
 }

@@ -11,6 +11,7 @@ pub static LAPLACE: Method = Method {
     name: "laplace",
     summary: "a Gaussian at the mode, point hyperparameters by the Laplace evidence",
     options: &["curvature", "schedule"],
+    sequential: false,
     obstacles,
     compile,
 };

@@ -68,12 +68,17 @@ impl<'a> Control<'a> {
     /// Records an iteration and shows it to the host.
     pub fn record(&mut self, core: &Core, point: &Point, posterior: &Posterior, phase: &'static str) {
         self.jitter = self.jitter.max(posterior.jitter());
-        self.trace.push(posterior.log_evidence);
+        self.record_value(core, point, posterior.log_evidence, phase);
+    }
+
+    /// The same where no posterior is at hand.
+    pub fn record_value(&mut self, core: &Core, point: &Point, log_evidence: f64, phase: &'static str) {
+        self.trace.push(log_evidence);
         let kept = core.kept(&point.active);
         let hypers = core.values(&point.x, &point.active);
         let step = Step {
             iteration: self.trace.len(),
-            objective: posterior.log_evidence,
+            objective: log_evidence,
             active: kept.len(),
             kept: &kept,
             hypers: &hypers,
