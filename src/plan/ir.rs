@@ -10,7 +10,7 @@ use crate::check::typed::{ExprId, NodeId};
 pub struct Plan {
     /// `evidence`, `laplace`, `variational`; `sequential` is a schedule.
     pub method: String,
-    /// `batch` or `sequential`.
+    /// `batch`, `sequential`, or `auto`: settled by the number of weights when data are bound.
     pub schedule: String,
     /// Why this plan, one sentence each.
     pub why: Vec<String>,
@@ -173,6 +173,29 @@ impl Default for Options {
     }
 }
 
+/// In which order weights are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Schedule {
+    /// All at once, pruning.
+    Batch,
+    /// One basis function at a time: add, re-estimate, delete.
+    Sequential,
+    /// By the number of weights, once data are bound.
+    Auto,
+}
+
+impl Schedule {
+    /// As written in a program.
+    pub fn name(self) -> &'static str {
+        match self {
+            Schedule::Batch => "batch",
+            Schedule::Sequential => "sequential",
+            Schedule::Auto => "auto",
+        }
+    }
+}
+
 /// Which fixed-point rule re-estimates precisions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -201,14 +224,4 @@ pub enum Curvature {
     Fixed,
     /// The maximum of the Laplace evidence, by its exact gradient.
     Exact,
-}
-
-/// In which order weights enter the model.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Schedule {
-    /// All at once, then pruning.
-    Batch,
-    /// One basis function at a time.
-    Sequential,
 }

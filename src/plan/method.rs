@@ -14,6 +14,8 @@ pub struct Method {
     pub summary: &'static str,
     /// The options it understands, beside the common ones.
     pub options: &'static [&'static str],
+    /// Whether it can take one basis function at a time: `schedule = sequential`.
+    pub sequential: bool,
     /// Everything that stops it, in source order; empty if it can serve. A method that is not built
     /// yet says so.
     pub obstacles: fn(&Model, &Dag, &Options) -> Diagnostics,

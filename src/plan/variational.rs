@@ -11,6 +11,7 @@ pub static VARIATIONAL: Method = Method {
     name: "variational",
     summary: "a factor for every unknown, by coordinate ascent on a bound",
     options: &["blocks"],
+    sequential: false,
     obstacles,
     compile,
 };

@@ -19,6 +19,7 @@ mod hypers;
 mod polish;
 mod posterior;
 mod prepare;
+mod rank_one;
 mod rows;
 mod slope;
 mod start;

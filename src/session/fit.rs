@@ -86,6 +86,8 @@ impl Model {
         warnings.extend(notices.iter().map(|n| bind::warn(inputs, n)));
         let mut eval = Evaluator::new(inputs, &frozen, memory);
         let (problem, layout) = Numeric::new(plan, &mut eval).map_err(broken)?;
+        let size = |node| layout.hypers.iter().find(|p| p.node == node).map_or(0, |p| p.len);
+        let plan = &crate::plan::settle(plan, typed, &size);
         let budget = Budget { max_time: options.max_time, max_memory: memory };
         let mut on_step = |step: &crate::runtime::solution::Step<'_>| {
             options.tell(&Progress {

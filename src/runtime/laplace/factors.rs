@@ -14,7 +14,8 @@ const IN_SPAN: f64 = 1e-11;
 pub(super) fn factors(frame: &Frame, here: &Expansion) -> Factors {
     let core = &frame.core;
     let m = core.weights.len();
-    let mut f = Factors { big_s: vec![0.0; m], big_q: vec![0.0; m], s: vec![0.0; m], q: vec![0.0; m] };
+    let zeros = || vec![0.0; m];
+    let mut f = Factors { big_s: zeros(), big_q: zeros(), s: zeros(), q: zeros(), norm: zeros() };
     let mut outside = vec![true; m];
     for (at, &i) in here.active.iter().enumerate() {
         outside[i] = false;
@@ -44,6 +45,7 @@ pub(super) fn factors(frame: &Frame, here: &Expansion) -> Factors {
                     + c.rows(here.flat, c.len() - here.flat).norm_squared();
             }
             f.big_s[i] = s;
+            f.norm[i] = alone;
             f.big_q[i] = column.dot(&here.mode.rows.score);
             (f.s[i], f.q[i]) = (s, if s <= IN_SPAN * alone { 0.0 } else { f.big_q[i] });
         }

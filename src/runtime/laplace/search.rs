@@ -7,7 +7,7 @@ use super::settle::{Position, flat_slope, settle};
 use crate::plan::ir::Curvature;
 use crate::runtime::control::{Control, Point};
 use crate::runtime::core::Role;
-use crate::runtime::factors::{Action, Factors, Move};
+use crate::runtime::factors::{Action, Move};
 use crate::runtime::greedy::{apply, best_move};
 use crate::runtime::solution::Failure;
 
@@ -174,14 +174,8 @@ pub(super) fn active_set(
 }
 
 fn best_addition(frame: &Frame, point: &Point, here: &Expansion, added: &[u8]) -> Option<Move> {
-    let mut allowed: Factors = factors(frame, here);
-    for (i, count) in added.iter().enumerate() {
-        if *count >= ADDITIONS || point.active.binary_search(&i).is_ok() {
-            allowed.q[i] = 0.0;
-        }
-    }
-    let outside = Point { x: point.x.clone(), active: Vec::new() };
-    best_move(&frame.core, &outside, &allowed).filter(|m| m.action == Action::Add)
+    let outside = |m: &Move| m.action == Action::Add && added[m.weight] < ADDITIONS;
+    best_move(&frame.core, point, &factors(frame, here), outside)
 }
 
 /// Deletes the worst violator – an eighth of them while there are many.

@@ -57,7 +57,7 @@ fn run(frame: &mut Frame, attempt: usize, control: &mut Control<'_>) -> Result<(
     };
     let mut point = Point { x: start(frame, kind), active: frame.core.everything() };
     let mut warm = vec![0.0; frame.core.flat.ncols() + frame.core.weights.len()];
-    if (attempt == 1) == (control.options.schedule == Schedule::Batch) {
+    if (attempt == 1) != (control.options.schedule == Schedule::Sequential) {
         greedy(frame, &mut point, &mut warm, control)?;
     } else {
         batch(frame, &mut point, &mut warm, control)?;
