@@ -43,6 +43,7 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
         blocks,
         terms,
         hypers,
+        params: Vec::new(),
         steps,
         stop,
         prune,

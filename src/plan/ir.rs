@@ -22,6 +22,8 @@ pub struct Plan {
     pub terms: Vec<Term>,
     /// Hyperparameters and how each is updated.
     pub hypers: Vec<HyperUpdate>,
+    /// Learned parameters.
+    pub params: Vec<Param>,
     /// The loop body, in order.
     pub steps: Vec<Step>,
     /// When it stops, as text.
@@ -119,6 +121,23 @@ pub struct HyperUpdate {
     pub scales: Vec<String>,
     /// The update, as a formula.
     pub formula: String,
+}
+
+/// A parameter without a prior, learned by the gradient of the objective.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Param {
+    /// The node.
+    pub node: NodeId,
+    /// Its name.
+    pub name: String,
+    /// The set its entries lie in, as written in a program.
+    pub set: String,
+    /// Its unconstrained coordinate, as a formula.
+    pub coordinate: String,
+    /// The names of the latent and observed nodes whose distribution it enters.
+    pub enters: Vec<String>,
+    /// Whether it stays at its start, because the data do not determine it.
+    pub held: bool,
 }
 
 /// One step of the loop.

@@ -58,6 +58,7 @@ pub(super) fn empty(name: &str, options: Options) -> Plan {
         blocks: Vec::new(),
         terms: Vec::new(),
         hypers: Vec::new(),
+        params: Vec::new(),
         steps: Vec::new(),
         stop: String::new(),
         prune: String::new(),

@@ -1,11 +1,14 @@
 //! Evidence maximisation: type-II maximum likelihood, or MAP with Gamma hyperpriors, of every free
 //! hyperparameter of a Gaussian model (mathematics §1, §2).
 
+use nalgebra::DVector;
+
+use super::adjoint::{Adjoint, adjoint};
 use super::batch::batch;
 pub use super::control::Budget;
 use super::control::{Control, Observer, Point};
 use super::core::{Core, Role};
-use super::finish::{Found, finish};
+use super::finish::{Found, finish, weights};
 use super::greedy::{LEAST, greedy};
 use super::polish::{Position, active_set};
 use super::prepare::prepare;
@@ -56,6 +59,91 @@ pub fn solve(
         Some((_, found)) => finish(&core, problem, found, rank, control),
         None => Err(Failure::NonFinite { step: "starts" }),
     }
+}
+
+/// A set of weights with hyperparameters, in the units of a problem: where a fit may begin.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Warm {
+    /// Indices of the kept weights.
+    pub active: Vec<usize>,
+    /// Values of the hyperparameters; infinite for one whose weights are all pruned.
+    pub hypers: Vec<f64>,
+}
+
+/// Fits a problem from given weights and hyperparameters: Newton's method and the search for a better
+/// set of weights, without the updates that lead there from afar.
+///
+/// # Errors
+/// As [`solve`].
+pub fn resume(
+    problem: &Problem,
+    options: &Options,
+    budget: &Budget,
+    warm: &Warm,
+    on_step: &mut Observer<'_>,
+) -> Result<Solution, Failure> {
+    let mut core = prepare(problem, options, budget)?;
+    set_bounds(&mut core);
+    let rank = low_rank(&core);
+    let mut control = Control::new(options, budget, on_step);
+    // what was kept, and what nothing can prune
+    let stays = |i: &usize| {
+        let weight = &core.weights[*i];
+        let finite = |&(h, _): &(usize, f64)| warm.hypers.get(h).is_some_and(|v| v.is_finite());
+        warm.active.binary_search(&weight.index).is_ok()
+            || (weight.own.is_none() && weight.log.powers.iter().all(finite))
+    };
+    let active = core.everything().into_iter().filter(stays).collect();
+    let mut point = Point { x: core.from_values(&warm.hypers), active };
+    let held_first = is_undetermined(&core);
+    let all_free = vec![false; core.hypers.len()];
+    active_set(&core, &mut point, &all_free, !held_first, &mut control)?;
+    finish(&core, problem, Found { point, held_first }, rank, control)
+}
+
+/// The objective and its slopes at given hyperparameters, with every weight of the problem in the model.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Slope {
+    /// Log evidence and log hyperprior.
+    pub objective: f64,
+    /// Log evidence alone.
+    pub log_evidence: f64,
+    /// d objective / d ln theta of each hyperparameter; 0 for held ones.
+    pub hypers: Vec<f64>,
+    /// Between which values each ln theta may move.
+    pub bounds: Vec<(f64, f64)>,
+    /// Posterior mean of the weights.
+    pub mean: DVector<f64>,
+    /// Derivatives with respect to what the problem is made of.
+    pub adjoint: Adjoint,
+}
+
+/// Evaluates the objective at given hyperparameters.
+///
+/// # Errors
+/// As [`solve`].
+pub fn slope(
+    problem: &Problem,
+    options: &Options,
+    budget: &Budget,
+    hypers: &[f64],
+) -> Result<Slope, Failure> {
+    let mut core = prepare(problem, options, budget)?;
+    set_bounds(&mut core);
+    let point = Point { x: core.from_values(hypers), active: (0..core.weights.len()).collect() };
+    let here = Position::new(&core, &point)?;
+    let weights = weights(&core, &here);
+    let ln_unit = |h: usize| core.hypers[h].log2 * std::f64::consts::LN_2;
+    Ok(Slope {
+        objective: here.objective,
+        log_evidence: here.posterior.log_evidence,
+        bounds: (0..core.hypers.len())
+            .map(|h| (core.hypers[h].lower + ln_unit(h), core.hypers[h].upper + ln_unit(h)))
+            .collect(),
+        adjoint: adjoint(problem, hypers, &weights.mean, &weights.covariance),
+        hypers: here.gradient,
+        mean: weights.mean,
+    })
 }
 
 /// How one start begins.

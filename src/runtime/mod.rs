@@ -1,4 +1,5 @@
 //! Plans executed: a numeric problem in, a solution out. No name and no expression is left here.
+pub mod adjoint;
 pub mod assemble;
 pub mod execute;
 pub mod problem;
@@ -6,6 +7,7 @@ pub mod solution;
 
 pub mod evidence;
 pub mod laplace;
+pub mod learn;
 pub mod state;
 
 mod batch;
