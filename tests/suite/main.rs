@@ -36,6 +36,7 @@ mod golden_laplace;
 mod graph;
 mod heal;
 mod imports;
+mod laplace_properties;
 mod linear_forms;
 mod marginals;
 mod numeric_cases;
