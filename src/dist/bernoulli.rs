@@ -1,6 +1,7 @@
 //! The Bernoulli distribution: success or failure.
 
-use super::{Arg, Elem, Family, Support, one_of};
+use super::bound::{LinkBound, Quadratic};
+use super::{Arg, Bound, Elem, Family, Support, one_of};
 use crate::math::special;
 
 /// Bernoulli(y | p).
@@ -22,7 +23,7 @@ pub static BERNOULLI: Family = Family {
     precision_prior: None,
     score: None,
     mixture: None,
-    bound: None,
+    bound: Some(Bound { links: &[LOGIT, PROBIT] }),
     marginal: None,
     sample,
     log_density,
@@ -50,5 +51,50 @@ fn log_density(value: f64, args: &[f64]) -> f64 {
         _ if !(0.0..=1.0).contains(&argument) => f64::NAN,
         _ if s > 0.0 => argument.ln(),
         _ => (-argument).ln_1p(),
+    }
+}
+
+/// λ(ξ) = tanh(ξ/2)/4ξ: ln σ(s f) ≥ ln σ(ξ) + (s f − ξ)/2 − λ(ξ)(f² − ξ²), s = ±1.
+const LOGIT: LinkBound = LinkBound {
+    predictor: "logit",
+    quadratic: |value, contact| {
+        let (xi, lambda) = (contact.abs(), half_secant(contact.abs()));
+        Quadratic {
+            constant: special::log_sigmoid(xi) - 0.5 * xi + lambda * xi * xi,
+            slope: value - 0.5,
+            curvature: 2.0 * lambda,
+        }
+    },
+    // ξ² = ⟨f²⟩
+    contact: |_, mean, variance| mean.hypot(variance.sqrt()),
+    formula: "ln σ(s f) ≥ ln σ(ξ) + (s f − ξ)/2 − λ(ξ)(f² − ξ²), λ(ξ) = tanh(ξ/2)/4ξ",
+    update: "ξ² = ⟨f²⟩",
+    source: "Jaakkola and Jordan (2000), (3)–(8)",
+};
+
+/// z ~ N(f, 1) of the sign of s, integrated out: with m the point of contact and r = φ(s m)/Φ(s m),
+/// ln Φ(s f) ≥ ln Φ(s m) + s r (f − m) − (f − m)²/2.
+const PROBIT: LinkBound = LinkBound {
+    predictor: "probit",
+    quadratic: |value, contact| {
+        let s = 2.0 * value - 1.0;
+        let score = s * special::mills(s * contact);
+        Quadratic {
+            constant: special::ln_normal_cdf(s * contact) - contact * (score + 0.5 * contact),
+            slope: score + contact,
+            curvature: 1.0,
+        }
+    },
+    contact: |_, mean, _| mean,
+    formula: "ln Φ(s f) ≥ ln Φ(s m) + s r (f − m) − (f − m)²/2, r = φ(s m)/Φ(s m)",
+    update: "m = ⟨f⟩",
+    source: "Albert and Chib (1993); Girolami and Rogers (2006)",
+};
+
+/// tanh(ξ/2)/4ξ
+fn half_secant(xi: f64) -> f64 {
+    match xi < 1e-4 {
+        true => 0.125 - xi * xi / 96.0,
+        false => (0.5 * xi).tanh() / (4.0 * xi),
     }
 }

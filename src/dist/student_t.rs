@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use super::{Arg, Elem, Family, Support, one_of};
+use super::{Arg, Elem, Family, Mixture, Support, one_of};
 use crate::math::special;
 
 /// t(y | mean, precision, dof).
@@ -30,7 +30,7 @@ pub static STUDENT_T: Family = Family {
     gaussian: None,
     precision_prior: None,
     score: None,
-    mixture: None,
+    mixture: Some(Mixture { mean: "mean", scales: &[("precision", 1.0), ("sd", -2.0)], dof: "dof" }),
     bound: None,
     marginal: None,
     sample,

@@ -41,6 +41,7 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
         rejected: Vec::new(),
         blocks,
         terms,
+        factors: Vec::new(),
         hypers,
         steps,
         stop,
@@ -52,7 +53,7 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
 }
 
 /// Every Gaussian latent node, parents before children.
-fn blocks(model: &Model, dag: &Dag) -> Vec<Block> {
+pub(super) fn blocks(model: &Model, dag: &Dag) -> Vec<Block> {
     let order = dag.topological().into_iter().filter(|id| dag.node(*id).role == Role::Latent);
     order
         .filter_map(|id| {
@@ -81,7 +82,7 @@ fn terms(model: &Model) -> Vec<Term> {
             name: node.name.clone(),
             family: dist.family.name.to_owned(),
             mean,
-            scale,
+            scale: Some(scale),
             weight: dist.weight,
             blocks: blocks.into_iter().collect(),
         });
@@ -113,6 +114,7 @@ fn hypers(model: &Model, options: &Options) -> Vec<HyperUpdate> {
             shape,
             rate,
             rate_power,
+            parents: Vec::new(),
             scales,
             formula,
         });

@@ -20,6 +20,9 @@ pub struct Plan {
     pub blocks: Vec<Block>,
     /// The likelihood terms.
     pub terms: Vec<Term>,
+    /// What every row of a term has of its own under a mean field; empty for other methods.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub factors: Vec<RowFactor>,
     /// Hyperparameters and how each is updated.
     pub hypers: Vec<HyperUpdate>,
     /// The loop body, in order.
@@ -85,14 +88,42 @@ pub struct Term {
     /// Its mean: affine in the blocks.
     #[serde(skip)]
     pub mean: ExprId,
-    /// Its scale.
+    /// Its scale, if it has one.
     #[serde(skip)]
-    pub scale: ScaleExpr,
+    pub scale: Option<ScaleExpr>,
     /// Case weights.
     #[serde(skip)]
     pub weight: Option<ExprId>,
     /// The blocks its mean uses.
     pub blocks: Vec<NodeId>,
+}
+
+/// A latent scale, or a bound, of every row of a term.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct RowFactor {
+    /// The term.
+    pub node: NodeId,
+    /// Its name.
+    pub name: String,
+    /// Which.
+    pub kind: RowFactorKind,
+}
+
+/// What a row has of its own.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RowFactorKind {
+    /// Its noise is a mixture over a latent scale with so many degrees of freedom.
+    Scale {
+        /// Degrees of freedom.
+        #[serde(skip)]
+        dof: ExprId,
+    },
+    /// Its likelihood has a quadratic bound in this argument.
+    Bound {
+        /// The argument.
+        predictor: String,
+    },
 }
 
 /// A hyperparameter.
@@ -110,6 +141,9 @@ pub struct HyperUpdate {
     pub rate: ExprId,
     /// 1 for a rate, −1 for a scale.
     pub rate_power: f64,
+    /// Hyperparameters in its rate.
+    #[serde(skip)]
+    pub parents: Vec<NodeId>,
     /// What it scales: names of blocks and terms.
     pub scales: Vec<String>,
     /// The update, as a formula.
@@ -147,6 +181,8 @@ pub struct Options {
     pub updates: Updates,
     /// Where a Gamma hyperprior is a density.
     pub hyper_scale: HyperScale,
+    /// Which weights share a factor of the mean field.
+    pub blocks: Blocks,
 }
 
 impl Default for Options {
@@ -158,6 +194,7 @@ impl Default for Options {
             min_gain: 0.2,
             updates: Updates::MacKay,
             hyper_scale: HyperScale::Log,
+            blocks: Blocks::Joint,
         }
     }
 }
@@ -180,4 +217,14 @@ pub enum HyperScale {
     Log,
     /// Density of theta.
     Density,
+}
+
+/// Which weights share a factor of the mean field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Blocks {
+    /// One joint Gaussian over all weights.
+    Joint,
+    /// One Gaussian for each latent node.
+    Separate,
 }

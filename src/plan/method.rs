@@ -55,6 +55,7 @@ pub(super) fn empty(name: &str, options: Options) -> Plan {
         rejected: Vec::new(),
         blocks: Vec::new(),
         terms: Vec::new(),
+        factors: Vec::new(),
         hypers: Vec::new(),
         steps: Vec::new(),
         stop: String::new(),

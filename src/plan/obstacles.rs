@@ -32,17 +32,17 @@ pub fn evidence_obstacles(model: &Model, dag: &Dag, options: &Options) -> Diagno
             NodeKind::Latent(dist) if dist.family.precision_prior.is_some() => {
                 hyper(model, dag, node, dist, options, &mut found);
             }
-            NodeKind::Latent(dist) => effect(model, node, dist, &mut found),
+            NodeKind::Latent(dist) => effect(model, node, dist, "evidence", &mut found),
             NodeKind::Let { .. } => {}
         }
     }
     found
 }
 
-/// The scale argument of a Gaussian that is given, with the power that makes it a precision.
+/// The scale argument of a Gaussian, or of a mixture of them, that is given, with the power that makes it a precision.
 pub fn scale_of(dist: &Dist) -> Option<ScaleExpr> {
-    let gaussian = dist.family.gaussian?;
-    gaussian.scales.iter().find_map(|(name, power)| Some(ScaleExpr { value: dist.arg(name)?, power: *power }))
+    let scales = dist.family.gaussian.map(|g| g.scales).or(dist.family.mixture.map(|m| m.scales))?;
+    scales.iter().find_map(|(name, power)| Some(ScaleExpr { value: dist.arg(name)?, power: *power }))
 }
 
 /// The rate argument of a prior of a precision that is given, with the power that makes it a rate.
@@ -76,11 +76,11 @@ impl Pointing for Diagnostic {
     }
 }
 
-fn is_gaussian_latent(model: &Model, id: NodeId) -> bool {
+pub(super) fn is_gaussian_latent(model: &Model, id: NodeId) -> bool {
     matches!(&model.node(id).kind, NodeKind::Latent(dist) if dist.family.gaussian.is_some())
 }
 
-fn is_hyper(model: &Model, id: NodeId) -> bool {
+pub(super) fn is_hyper(model: &Model, id: NodeId) -> bool {
     matches!(&model.node(id).kind, NodeKind::Latent(dist) if dist.family.precision_prior.is_some())
 }
 
@@ -112,6 +112,11 @@ fn likelihood(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) 
         return;
     };
     gaussian(model, node, dist, mean, found);
+    case_weights(model, node, dist, found);
+}
+
+/// Case weights are known.
+pub(super) fn case_weights(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
     if let Some(weight) = dist.weight {
         let unknown = latents(model, weight);
         if !unknown.is_empty() {
@@ -127,7 +132,8 @@ fn likelihood(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) 
     }
 }
 
-fn effect(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
+/// A latent effect is Gaussian, with a mean and a scale that a plan can serve.
+pub(super) fn effect(model: &Model, node: &Node, dist: &Dist, method: &str, found: &mut Diagnostics) {
     match dist.family.gaussian {
         Some(gaussian_form) => {
             if let Some(mean) = gaussian_form.mean {
@@ -137,7 +143,7 @@ fn effect(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
         None => found.push(
             Diagnostic::error(
                 "E0612",
-                format!("`evidence` needs a Gaussian effect or a prior of a precision, found {} for the latent `{}`", dist.family.name, node.name),
+                format!("`{method}` needs a Gaussian effect or a prior of a precision, found {} for the latent `{}`", dist.family.name, node.name),
             )
             .at(dist.span, format!("the prior of `{}`", node.name))
             .help(format!("write `{0} ~ Normal(0, precision = …)`, or declare `data {0}` if it is observed", node.name)),
@@ -146,7 +152,7 @@ fn effect(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
 }
 
 /// Mean and scale of a Gaussian, observed or latent.
-fn gaussian(model: &Model, node: &Node, dist: &Dist, mean: &str, found: &mut Diagnostics) {
+pub(super) fn gaussian(model: &Model, node: &Node, dist: &Dist, mean: &str, found: &mut Diagnostics) {
     if let Some(DistArg { value, span, .. }) = dist.args.iter().find(|a| a.name == mean) {
         match affine_in(model, *value) {
             Err(not) => found.push(
@@ -173,9 +179,7 @@ fn gaussian(model: &Model, node: &Node, dist: &Dist, mean: &str, found: &mut Dia
             }
         }
     }
-    let is_scale =
-        |arg: &&DistArg| dist.family.gaussian.is_some_and(|g| g.scales.iter().any(|(n, _)| *n == arg.name));
-    let scale = dist.args.iter().find(is_scale);
+    let scale = scale_of(dist).and_then(|s| dist.args.iter().find(|arg| arg.value == s.value));
     if let Some(DistArg { value, span, .. }) = scale {
         match scale_form(model, *value) {
             Err(not) => found.push(
@@ -244,7 +248,7 @@ fn hyper(model: &Model, dag: &Dag, node: &Node, dist: &Dist, options: &Options, 
     }
 }
 
-fn unused_hyper(model: &Model, dag: &Dag, node: &Node) -> Diagnostic {
+pub(super) fn unused_hyper(model: &Model, dag: &Dag, node: &Node) -> Diagnostic {
     let children: BTreeSet<NodeId> =
         dag.children(node.id).into_iter().filter(|c| dag.node(*c).role != Role::Derived).collect();
     let found = Diagnostic::error("E0615", format!("`{}` is the precision of nothing", node.name)).at(
@@ -258,7 +262,7 @@ fn unused_hyper(model: &Model, dag: &Dag, node: &Node) -> Diagnostic {
     found.help(format!("write `precision = {0}` where it belongs, or remove `{0}`", node.name))
 }
 
-fn learned(node: &Node) -> Diagnostic {
+pub(super) fn learned(node: &Node) -> Diagnostic {
     Diagnostic::error(
         "E0614",
         format!("learned parameters are not available in this version: `{}`", node.name),
@@ -267,7 +271,7 @@ fn learned(node: &Node) -> Diagnostic {
     .help(format!("fix it with `let {} = …` and choose its value by hand or by cross-validation", node.name))
 }
 
-fn nothing_observed(model: &Model) -> Diagnostic {
+pub(super) fn nothing_observed(model: &Model) -> Diagnostic {
     Diagnostic::error("E0608", format!("nothing is observed in the model `{}`", model.name))
         .at(model.span, "no `data` has a distribution")
         .note("a node is observed if it is declared with `data` and has a `~`")

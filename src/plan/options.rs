@@ -1,6 +1,6 @@
 //! Options of `infer`: known names, right values, or an error that lists what there is.
 
-use super::ir::{HyperScale, Options, Updates};
+use super::ir::{Blocks, HyperScale, Options, Updates};
 use super::method::{METHODS, Method};
 use crate::check::typed::{Infer, OptionValue};
 use crate::diag::suggest::closest;
@@ -90,6 +90,10 @@ fn set(parsed: &mut Parsed, name: &str, value: &OptionValue, span: Span) -> Resu
         "hyper_scale" => {
             let density = word(name, value, span)? == "density";
             options.hyper_scale = if density { HyperScale::Density } else { HyperScale::Log };
+        }
+        "blocks" => {
+            let separate = word(name, value, span)? == "separate";
+            options.blocks = if separate { Blocks::Separate } else { Blocks::Joint };
         }
         "schedule" => parsed.schedule = Some((word(name, value, span)?, span)),
         // options of methods that are not built yet: their values are checked all the same

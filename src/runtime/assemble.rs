@@ -74,7 +74,8 @@ pub fn assemble(plan: &Plan, eval: &mut Evaluator<'_>) -> Result<(Problem, Layou
     for (t, term) in plan.terms.iter().enumerate() {
         let form = affine(eval, term.mean, &Restrict::default())?;
         let y = observed(eval, term.node, term.mean)?;
-        let scales = scales(eval, term.scale, y.len(), &layout)?;
+        let scale = term.scale.ok_or(EvalError { expr: term.mean, why: Why::NoValue(term.node) })?;
+        let scales = scales(eval, scale, y.len(), &layout)?;
         let weight = term.weight.map(|e| numbers(eval, e)).transpose()?;
         let entries: Vec<usize> = (0..y.len()).filter(|i| !y[*i].is_nan()).collect();
         let start = targets.len();
@@ -161,7 +162,7 @@ fn scales(
 }
 
 /// The design: rows of the present entries, columns of all innovations.
-fn stack(
+pub(crate) fn stack(
     plan: &Plan,
     eval: &Evaluator<'_>,
     forms: &[Affine],
@@ -190,18 +191,18 @@ fn stack(
 }
 
 /// The entries of an observed node, column-major; `NaN` is missing.
-fn observed(eval: &Evaluator<'_>, node: NodeId, expr: ExprId) -> Result<Vec<f64>, EvalError> {
+pub(crate) fn observed(eval: &Evaluator<'_>, node: NodeId, expr: ExprId) -> Result<Vec<f64>, EvalError> {
     let value = eval.inputs().values.get(&node).ok_or(EvalError { expr, why: Why::NoValue(node) })?;
     Ok(value.array.as_slice().to_vec())
 }
 
-fn size(eval: &Evaluator<'_>, node: NodeId, expr: ExprId) -> Result<usize, EvalError> {
+pub(crate) fn size(eval: &Evaluator<'_>, node: NodeId, expr: ExprId) -> Result<usize, EvalError> {
     let inputs = eval.inputs();
     let (_, rows, cols) = inputs.shape(&inputs.model.node(node).ty).map_err(|why| EvalError { expr, why })?;
     rows.checked_mul(cols).ok_or(EvalError { expr, why: Why::Memory(usize::MAX, eval.memory()) })
 }
 
-fn numbers(eval: &mut Evaluator<'_>, e: ExprId) -> Result<Vec<f64>, EvalError> {
+pub(crate) fn numbers(eval: &mut Evaluator<'_>, e: ExprId) -> Result<Vec<f64>, EvalError> {
     Ok(eval.finite(e, &Want::all())?.array.as_slice().to_vec())
 }
 

@@ -5,6 +5,7 @@ pub mod solution;
 
 pub mod evidence;
 pub mod state;
+pub mod variational;
 
 mod batch;
 mod control;

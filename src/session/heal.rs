@@ -63,6 +63,9 @@ impl Fit {
         if term.weight.is_some() {
             return Err(refuse("healing does not serve case weights", "predict without healing"));
         }
+        if term.scale.is_none() || !model.plan()?.factors.is_empty() {
+            return Err(refuse("healing serves Gaussian likelihoods", "predict without healing"));
+        }
         let Some(kernel) = kernel(typed, term.mean) else {
             return Err(refuse(
                 "healing needs exactly one kernel with centres in the design",
@@ -126,9 +129,10 @@ impl Before {
         let phi = c.select_rows(&rows);
         let fitted = &phi * DVector::from_column_slice(&posterior.mean);
         let mut precision = DVector::zeros(rows.len());
-        let noise = log_linear(&mut eval, term.scale.value)?;
+        let scale = term.scale.ok_or(failed(Why::NoValue(term.node)))?;
+        let noise = log_linear(&mut eval, scale.value)?;
         for (j, i) in rows.iter().enumerate() {
-            precision[j] = fit.precision(term.scale, &noise, *i)?;
+            precision[j] = fit.precision(scale, &noise, *i)?;
         }
         let weighted_residual = DVector::from_fn(rows.len(), |j, _| {
             precision[j]

@@ -8,6 +8,7 @@ pub(crate) mod findings;
 pub mod fit;
 pub mod heal;
 pub(crate) mod nodes;
+pub(crate) mod numbers;
 pub mod options;
 pub(crate) mod outside;
 pub mod posterior;

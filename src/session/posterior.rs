@@ -7,7 +7,8 @@ use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
 
 use crate::check::typed::NodeId;
-use crate::design::{Affine, Restrict};
+use crate::design::{Affine, EvalError, LogLinear, Restrict, Why};
+use crate::plan::ir::ScaleExpr;
 use crate::runtime::assemble::Layout;
 use crate::runtime::solution::Solution;
 
@@ -22,6 +23,9 @@ pub struct Posterior {
     pub covariance: Vec<f64>,
     /// Values of hyperparameters; `None` is infinite (all its weights are pruned).
     pub hypers: BTreeMap<NodeId, Vec<Option<f64>>>,
+    /// Shape and rate of those that have a Gamma factor, whose value above is the mean.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub factors: BTreeMap<NodeId, Vec<(f64, f64)>>,
 }
 
 /// The innovations of a latent node.
@@ -75,7 +79,17 @@ impl Posterior {
                 (p.node, values.iter().map(|v| v.is_finite().then_some(*v)).collect())
             })
             .collect();
+        let factors = layout
+            .hypers
+            .iter()
+            .filter_map(|p| {
+                let all = &solution.factors[p.start..p.start + p.len];
+                let given: Option<Vec<(f64, f64)>> = all.iter().copied().collect();
+                Some((p.node, given?)).filter(|(_, v)| !v.is_empty())
+            })
+            .collect();
         Posterior {
+            factors,
             blocks,
             mean: solution.mean.as_slice().to_vec(),
             covariance: solution.covariance.as_slice().to_vec(),
@@ -128,6 +142,25 @@ impl Posterior {
         let cs = c * sigma;
         let variance = (0..c.nrows()).map(|i| cs.row(i).dot(&c.row(i)).max(0.0)).collect();
         Moments { mean: mean.iter().zip(offset).map(|(a, b)| a + b).collect(), variance }
+    }
+
+    /// Expectation of 1/precision of entry `i`, where precision = value ^ power: exactly under Gamma
+    /// factors of shape above 1, ⟨1/θ⟩ = rate/(shape − 1); else at the values.
+    pub(crate) fn inverse(&self, scale: ScaleExpr, form: &LogLinear, i: usize) -> Result<f64, EvalError> {
+        let entry = form
+            .entry(i)
+            .ok_or(EvalError { expr: scale.value, why: Why::Position(i, form.entries.len()) })?;
+        let mut ln = -scale.power * entry.log_const;
+        for (node, k, power) in &entry.powers {
+            let power = scale.power * power;
+            let value =
+                self.hyper(*node, *k).ok_or(EvalError { expr: scale.value, why: Why::NoValue(*node) })?;
+            ln += match self.factors.get(node).and_then(|f| f.get(*k)) {
+                Some((shape, rate)) if power == 1.0 && *shape > 1.0 => rate.ln() - (shape - 1.0).ln(),
+                _ => -power * value.ln(),
+            };
+        }
+        Ok(ln.exp())
     }
 
     /// The value of a hyperparameter; infinite if its weights are pruned.

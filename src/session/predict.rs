@@ -4,12 +4,13 @@ use serde_json::{Map, Value as Json};
 
 use super::bind::{self, Bound};
 use super::fit::Fit;
+use super::posterior::Posterior;
 use crate::check::typed::NodeId;
 use crate::data::Data;
-use crate::design::{Draw, EvalError, Evaluator, LogLinear, Restrict, Why, affine, log_linear};
+use crate::design::{Draw, EvalError, Evaluator, LogLinear, Restrict, Want, Why, affine, log_linear};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::error::Error;
-use crate::plan::ir::{ScaleExpr, Term};
+use crate::plan::ir::{RowFactorKind, ScaleExpr, Term};
 use crate::runtime::assemble::at;
 
 /// Bytes that a prediction may allocate at a time.
@@ -97,6 +98,25 @@ impl Prediction {
     }
 }
 
+/// The noise of a term: its scale, and what multiplies its inverse precision in the variance.
+struct Noise {
+    scale: Option<(ScaleExpr, LogLinear)>,
+    factors: Vec<f64>,
+}
+
+impl Noise {
+    fn variance(&self, posterior: &Posterior, i: usize) -> Result<f64, EvalError> {
+        match &self.scale {
+            Some((scale, form)) => Ok(at(&self.factors, i) * posterior.inverse(*scale, form, i)?),
+            None => Ok(0.0),
+        }
+    }
+}
+
+fn failed_term(term: &Term) -> EvalError {
+    EvalError { expr: term.mean, why: Why::NoValue(term.node) }
+}
+
 impl Fit {
     /// The predictive distribution at new data, row by row. Targets are not needed.
     ///
@@ -125,7 +145,7 @@ impl Fit {
             let moments = self
                 .term(term, &restrict, &mut eval, &mut outside)
                 .map_err(|e| self.model().error(vec![bind::diagnose(typed, Some(data), &e)]))?;
-            nodes.extend(self.split(term.node, moments));
+            nodes.extend(self.split(term.node, term.scale.is_some(), moments));
         }
         let rows = nodes.iter().map(|n| n.columns.first().map_or(0, |(_, v)| v.len())).max().unwrap_or(0);
         if nodes.iter().any(|n| n.columns.iter().any(|(_, v)| v.len() != rows)) {
@@ -140,7 +160,7 @@ impl Fit {
         Ok(Prediction { outside: outside.collect(), nodes, warnings: Diagnostics::new() })
     }
 
-    /// Mean, deviation of a new observation and deviation of the mean, for every entry of a node.
+    /// Mean, deviation of a new observation (of a likelihood that has a scale) and deviation of the mean, for every entry of a node.
     fn term(
         &self,
         term: &Term,
@@ -169,23 +189,44 @@ impl Fit {
                         Some(Draw::Unseen { col, .. }) => col * prior.rows,
                         None => 0,
                     };
-                    *variance += coef * coef / self.precision(scale, &prior, entry)?;
+                    *variance += coef * coef * posterior.inverse(scale, &prior, entry)?;
                 }
             }
         }
         let count = self.entries(term.node, form.len(), eval)?;
-        let noise = log_linear(eval, term.scale.value)?;
+        let noise = self.noise(term, eval)?;
         let mut columns = [Vec::with_capacity(count), Vec::with_capacity(count), Vec::with_capacity(count)];
         for i in 0..count {
             let (mean, variance) = (at(&moments.mean, i), at(&moments.variance, i));
             columns[0].push(mean);
-            columns[1].push((variance + 1.0 / self.precision(term.scale, &noise, i)?).sqrt());
+            columns[1].push((variance + noise.variance(&self.state().posterior, i)?).sqrt());
             columns[2].push(variance.sqrt());
         }
         if self.state().local.has(term.node) {
             outside.push(self.state().local.outside(term.node, &c));
         }
         Ok(columns)
+    }
+
+    /// What the noise of a term adds to the variance of a new observation; none for a likelihood that
+    /// is no scale family.
+    fn noise(&self, term: &Term, eval: &mut Evaluator<'_>) -> Result<Noise, EvalError> {
+        let Some(scale) = term.scale else { return Ok(Noise { scale: None, factors: vec![0.0] }) };
+        let form = log_linear(eval, scale.value)?;
+        let factors = &self.model().plan().map_err(|_| failed_term(term))?.factors;
+        let dof = factors.iter().find(|f| f.node == term.node).and_then(|f| match f.kind {
+            RowFactorKind::Scale { dof } => Some(dof),
+            RowFactorKind::Bound { .. } => None,
+        });
+        let mixture = self.model().typed().node(term.node).dist().and_then(|d| d.family.mixture);
+        let factors = match (dof, mixture) {
+            (Some(dof), Some(mixture)) => {
+                let dof = eval.finite(dof, &Want::all())?;
+                dof.array.iter().map(|dof| mixture.variance(*dof)).collect()
+            }
+            _ => vec![1.0],
+        };
+        Ok(Noise { scale: Some((scale, form)), factors })
     }
 
     /// precision = value ^ power of entry `i`, at the fitted hyperparameters.
@@ -216,7 +257,7 @@ impl Fit {
     }
 
     /// The columns of an observed matrix are predicted side by side.
-    fn split(&self, node: NodeId, [mean, sd, sd_mean]: [Vec<f64>; 3]) -> Vec<NodePrediction> {
+    fn split(&self, node: NodeId, scaled: bool, [mean, sd, sd_mean]: [Vec<f64>; 3]) -> Vec<NodePrediction> {
         let typed = self.model().typed().node(node);
         let names = self.state().schema.columns.get(&node);
         let width = if typed.ty.shape.len() < 2 { 1 } else { names.map_or(1, Vec::len).max(1) };
@@ -228,10 +269,11 @@ impl Fit {
                     Some(column) if width > 1 => column.clone(),
                     _ => typed.name.clone(),
                 };
-                NodePrediction {
-                    name,
-                    columns: vec![("mean", part(&mean)), ("sd", part(&sd)), ("sd_mean", part(&sd_mean))],
-                }
+                let columns = match scaled {
+                    true => vec![("mean", part(&mean)), ("sd", part(&sd)), ("sd_mean", part(&sd_mean))],
+                    false => vec![("mean_latent", part(&mean)), ("sd_latent", part(&sd_mean))],
+                };
+                NodePrediction { name, columns }
             })
             .collect()
     }

@@ -99,7 +99,7 @@ fn known_factors_and_powers_of_precisions_are_scales() {
     ] {
         let (model, _, found) = plan_of(&base.replace("SCALE", scale));
         let plan = found.unwrap_or_else(|e| panic!("{scale}: {e:#?}"));
-        assert_eq!(plan::text::scale_text(&model, Some(plan.terms[0].scale)), scale);
+        assert_eq!(plan::text::scale_text(&model, plan.terms[0].scale), scale);
         assert_eq!(plan::text::scale_text(&model, plan.blocks[0].scale), "precision = lambda * tau");
     }
 }
