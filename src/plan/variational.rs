@@ -141,21 +141,27 @@ fn hyper(model: &Model, dag: &Dag, node: &Node, dist: &Dist, found: &mut Diagnos
         known(model, node, name, latents(model, *value), *span, found);
     }
     let span = arg(rate_name).map_or(dist.span, |a| a.span);
-    let not_conjugate = |message: String| {
+    let not_conjugate = |message: String, help: String| {
         Diagnostic::error("E0630", message)
             .at(span, "its factor has no closed form")
             .note("`variational` needs rates that are known numbers times hyperparameters, each once")
-            .help(format!("write `rate = known * {}`", "theta"))
+            .help(help)
     };
+    let as_product = || "write the rate as a product of known numbers and hyperparameters".to_owned();
     match scale_form(model, rate) {
-        Err(not) => found.push(not_conjugate(format!("the {rate_name} of `{}` {}", node.name, not.why))),
+        Err(not) => {
+            found
+                .push(not_conjugate(format!("the {rate_name} of `{}` {}", node.name, not.why), as_product()));
+        }
         Ok(powers) => {
-            if let Some((id, p)) = powers.iter().find(|(id, p)| !is_hyper(model, *id) || *p * power != 1.0) {
-                let what = match is_hyper(model, *id) {
-                    true => format!("has `{}` to the power {}", model.node(*id).name, p * power),
-                    false => format!("uses `{}`, which is no hyperparameter", model.node(*id).name),
+            let wrong = |(id, p): &&(NodeId, f64)| !is_hyper(model, *id) || *p * power != 1.0;
+            if let Some((id, p)) = powers.iter().find(wrong) {
+                let (name, p) = (&model.node(*id).name, crate::graph::build::number_text(*p * power));
+                let (what, help) = match is_hyper(model, *id) {
+                    true => (format!("has `{name}` to the power {p}"), format!("write `rate = {name}`")),
+                    false => (format!("uses `{name}`, which is no hyperparameter"), as_product()),
                 };
-                found.push(not_conjugate(format!("the rate of `{}` {what}", node.name)));
+                found.push(not_conjugate(format!("the rate of `{}` {what}", node.name), help));
             }
         }
     }
