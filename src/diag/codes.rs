@@ -163,6 +163,7 @@ codes! {
     "E0803" "a number overflowed"
     "E0804" "not enough memory allowed"
     "E0805" "a hyperparameter has no estimate"
+    "E0806" "the weights have no mode"
     "E0810" "a fit cannot be written"
     "E0811" "a fit file is damaged"
     "E0812" "no fit file"
@@ -211,6 +212,7 @@ codes! {
     "W0808" "the fit did not converge"
     "W0810" "jitter was needed"
     "W0811" "scores on the training rows"
+    "W0812" "perfectly separated classes"
 }
 
 /// The registered code of that name.

@@ -32,6 +32,12 @@ impl fmt::Debug for LinkBound {
     }
 }
 
+impl PartialEq for LinkBound {
+    fn eq(&self, other: &Self) -> bool {
+        (self.predictor, self.formula) == (other.predictor, other.formula)
+    }
+}
+
 /// constant + slope f − curvature f²/2
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Quadratic {

@@ -10,7 +10,7 @@ use crate::check::typed::{ExprId, NodeId};
 pub struct Plan {
     /// `evidence`, `laplace`, `variational`; `sequential` is a schedule.
     pub method: String,
-    /// `batch` or `sequential`.
+    /// `batch`, `sequential`, or `auto`: settled by the number of weights when data are bound.
     pub schedule: String,
     /// Why this plan, one sentence each.
     pub why: Vec<String>,
@@ -25,6 +25,8 @@ pub struct Plan {
     pub factors: Vec<RowFactor>,
     /// Hyperparameters and how each is updated.
     pub hypers: Vec<HyperUpdate>,
+    /// Learned parameters.
+    pub params: Vec<Param>,
     /// The loop body, in order.
     pub steps: Vec<Step>,
     /// When it stops, as text.
@@ -76,7 +78,7 @@ pub struct ScaleExpr {
     pub power: f64,
 }
 
-/// An observed Gaussian node.
+/// An observed node.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Term {
     /// The node.
@@ -85,12 +87,17 @@ pub struct Term {
     pub name: String,
     /// The name of its family.
     pub family: String,
-    /// Its mean: affine in the blocks.
+    /// The argument that is its linear predictor: `mean`, `logit`, `softmax` …
+    pub predictor: String,
+    /// Its linear predictor (the mean of a Gaussian): affine in the blocks.
     #[serde(skip)]
     pub mean: ExprId,
-    /// Its scale, if it has one.
+    /// The scale of a Gaussian; `None` for other families.
     #[serde(skip)]
     pub scale: Option<ScaleExpr>,
+    /// The other arguments that are given, by name (not predictor, not scale).
+    #[serde(skip)]
+    pub args: Vec<(String, ExprId)>,
     /// Case weights.
     #[serde(skip)]
     pub weight: Option<ExprId>,
@@ -150,6 +157,23 @@ pub struct HyperUpdate {
     pub formula: String,
 }
 
+/// A parameter without a prior, learned by the gradient of the objective.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Param {
+    /// The node.
+    pub node: NodeId,
+    /// Its name.
+    pub name: String,
+    /// The set its entries lie in, as written in a program.
+    pub set: String,
+    /// Its unconstrained coordinate, as a formula.
+    pub coordinate: String,
+    /// The names of the latent and observed nodes whose distribution it enters.
+    pub enters: Vec<String>,
+    /// Whether it stays at its start, because the data do not determine it.
+    pub held: bool,
+}
+
 /// One step of the loop.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Step {
@@ -183,6 +207,10 @@ pub struct Options {
     pub hyper_scale: HyperScale,
     /// Which weights share a factor of the mean field.
     pub blocks: Blocks,
+    /// Whether precisions follow the papers' rule or the exact slope of the Laplace evidence.
+    pub curvature: Curvature,
+    /// All weights at once, or one at a time.
+    pub schedule: Schedule,
 }
 
 impl Default for Options {
@@ -195,6 +223,31 @@ impl Default for Options {
             updates: Updates::MacKay,
             hyper_scale: HyperScale::Log,
             blocks: Blocks::Joint,
+            curvature: Curvature::Fixed,
+            schedule: Schedule::Batch,
+        }
+    }
+}
+
+/// In which order weights are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Schedule {
+    /// All at once, pruning.
+    Batch,
+    /// One basis function at a time: add, re-estimate, delete.
+    Sequential,
+    /// By the number of weights, once data are bound.
+    Auto,
+}
+
+impl Schedule {
+    /// As written in a program.
+    pub fn name(self) -> &'static str {
+        match self {
+            Schedule::Batch => "batch",
+            Schedule::Sequential => "sequential",
+            Schedule::Auto => "auto",
         }
     }
 }
@@ -227,4 +280,14 @@ pub enum Blocks {
     Joint,
     /// One Gaussian for each latent node.
     Separate,
+}
+
+/// How precisions follow the Laplace evidence (`docs/mathematics.md` §4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Curvature {
+    /// The papers' rule α = γ/w², with the Hessian at the mode held: no stationary point of the evidence.
+    Fixed,
+    /// The maximum of the Laplace evidence, by its exact gradient.
+    Exact,
 }

@@ -30,13 +30,12 @@ pub fn latex(plan: &Plan, model: &Model) -> String {
         ));
     }
     for term in &plan.terms {
-        let scale = term.scale.map_or_else(String::new, |s| format!(", {}", scale_text(model, Some(s))));
         out.push_str(&format!(
-            "  \\item likelihood {}: {}, mean {}{}\n",
+            "  \\item likelihood {}: {}, mean {}, {}\n",
             escape(&term.name),
             escape(&term.family),
             escape_text(&mean_text(model, Some(term.mean))),
-            escape_text(&scale)
+            escape_text(&super::text::term_scale_text(model, term))
         ));
     }
     out.push_str("\\end{itemize}\n\\begin{enumerate}\n");

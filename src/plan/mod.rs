@@ -24,4 +24,5 @@ pub use choose::plan;
 pub use json::json;
 pub use latex::latex;
 pub use method::{METHODS, Method};
+pub use sequential::settle;
 pub use text::text;

@@ -29,6 +29,7 @@ pub static VARIATIONAL: Method = Method {
     name: "variational",
     summary: "a factor for every unknown, by coordinate ascent on a bound of the evidence",
     options: &["blocks"],
+    sequential: false,
     obstacles,
     compile,
 };
@@ -239,6 +240,7 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
         terms,
         factors,
         hypers,
+        params: Vec::new(),
         steps,
         objective: "elbo".to_owned(),
         objective_terms,
@@ -251,11 +253,11 @@ fn terms(model: &Model) -> (Vec<Term>, Vec<RowFactor>) {
     for (node, dist) in model.stochastic().filter(|(n, _)| n.is_observed()) {
         let family = dist.family;
         let gaussian = family.gaussian.and_then(|g| g.mean).or(family.mixture.map(|m| m.mean));
-        let mean = match gaussian {
-            Some(name) => dist.arg(name),
-            None => bounded(dist).map(|(_, arg)| arg.value),
-        };
-        let Some(mean) = mean else { continue };
+        let name = gaussian.or(bounded(dist).map(|(link, _)| link.predictor));
+        let Some((predictor, mean)) = name.and_then(|name| Some((name, dist.arg(name)?))) else { continue };
+        let scale = scale_of(dist);
+        let others =
+            dist.args.iter().filter(|a| a.name != predictor && scale.is_none_or(|s| s.value != a.value));
         let dof = family.mixture.and_then(|m| dist.arg(m.dof));
         let kind = match (dof, bounded(dist)) {
             (Some(dof), _) => Some(RowFactorKind::Scale { dof }),
@@ -267,8 +269,10 @@ fn terms(model: &Model) -> (Vec<Term>, Vec<RowFactor>) {
             node: node.id,
             name: node.name.clone(),
             family: family.name.to_owned(),
+            predictor: predictor.to_owned(),
             mean,
-            scale: scale_of(dist),
+            scale,
+            args: others.map(|a| (a.name.to_string(), a.value)).collect(),
             weight: dist.weight,
             blocks: affine_in(model, mean).unwrap_or_default().into_iter().collect(),
         });

@@ -65,14 +65,26 @@ fn find(places: &[Place], i: usize) -> Option<(NodeId, usize)> {
 /// # Errors
 /// The expression that has no value, is not linear, or needs too much memory.
 pub fn assemble(plan: &Plan, eval: &mut Evaluator<'_>) -> Result<(Problem, Layout), EvalError> {
+    assemble_kept(plan, eval, &Restrict::default())
+}
+
+/// The same with the kept innovations only: of a node that `restrict` names, these are its weights.
+///
+/// # Errors
+/// As [`assemble`].
+pub fn assemble_kept(
+    plan: &Plan,
+    eval: &mut Evaluator<'_>,
+    restrict: &Restrict,
+) -> Result<(Problem, Layout), EvalError> {
     let mut layout = Layout::default();
     let hypers = assemble_hypers(plan, eval, &mut layout)?;
-    let weights = assemble_weights(plan, eval, &mut layout)?;
+    let weights = assemble_weights(plan, eval, restrict, &mut layout)?;
 
     let mut forms = Vec::with_capacity(plan.terms.len());
     let (mut targets, mut noise, mut counts, mut term_of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (t, term) in plan.terms.iter().enumerate() {
-        let form = affine(eval, term.mean, &Restrict::default())?;
+        let form = affine(eval, term.mean, restrict)?;
         let y = observed(eval, term.node, term.mean)?;
         let scale = term.scale.ok_or(EvalError { expr: term.mean, why: Why::NoValue(term.node) })?;
         let scales = scales(eval, scale, y.len(), &layout)?;
@@ -88,11 +100,12 @@ pub fn assemble(plan: &Plan, eval: &mut Evaluator<'_>) -> Result<(Problem, Layou
         layout.terms.push(Rows { node: term.node, start, entries });
         forms.push(form);
     }
-    let design = stack(plan, eval, &forms, &layout, targets.len(), weights.len())?;
+    let rows: Vec<(usize, &[usize])> = layout.terms.iter().map(|r| (r.start, r.entries.as_slice())).collect();
+    let design = stack(plan, eval, &forms, &layout, &rows, (targets.len(), weights.len()))?;
     Ok((Problem { targets, noise, counts, term: term_of, design, weights, hypers }, layout))
 }
 
-fn assemble_hypers(
+pub(crate) fn assemble_hypers(
     plan: &Plan,
     eval: &mut Evaluator<'_>,
     layout: &mut Layout,
@@ -112,28 +125,32 @@ fn assemble_hypers(
     Ok(hypers)
 }
 
-fn assemble_weights(
+pub(crate) fn assemble_weights(
     plan: &Plan,
     eval: &mut Evaluator<'_>,
+    restrict: &Restrict,
     layout: &mut Layout,
 ) -> Result<Vec<WeightPrior>, EvalError> {
     let mut weights = Vec::new();
     for block in &plan.blocks {
         let anywhere = block.scale.map(|s| s.value).or(block.mean).unwrap_or(ExprId(0));
         let len = size(eval, block.node, anywhere)?;
-        layout.blocks.push(Place { node: block.node, start: weights.len(), len });
-        match block.scale {
-            None => weights.extend((0..len).map(|_| WeightPrior::Flat)),
-            Some(scale) => {
-                weights.extend(scales(eval, scale, len, layout)?.into_iter().map(WeightPrior::Normal))
-            }
+        let priors: Vec<WeightPrior> = match block.scale {
+            None => vec![WeightPrior::Flat; len],
+            Some(scale) => scales(eval, scale, len, layout)?.into_iter().map(WeightPrior::Normal).collect(),
+        };
+        let start = weights.len();
+        match restrict.active.get(&block.node) {
+            Some(kept) => weights.extend(kept.iter().filter_map(|i| priors.get(*i)).cloned()),
+            None => weights.extend(priors),
         }
+        layout.blocks.push(Place { node: block.node, start, len: weights.len() - start });
     }
     Ok(weights)
 }
 
 /// The precision of each of `len` entries.
-fn scales(
+pub(crate) fn scales(
     eval: &mut Evaluator<'_>,
     scale: ScaleExpr,
     len: usize,
@@ -161,14 +178,15 @@ fn scales(
         .collect()
 }
 
-/// The design: rows of the present entries, columns of all innovations.
+/// The design: for each term the rows of some entries of its predictor from a first row on, columns of
+/// all innovations.
 pub(crate) fn stack(
     plan: &Plan,
     eval: &Evaluator<'_>,
     forms: &[Affine],
     layout: &Layout,
-    n: usize,
-    m: usize,
+    rows: &[(usize, &[usize])],
+    (n, m): (usize, usize),
 ) -> Result<DMatrix<f64>, EvalError> {
     let somewhere = plan.terms.first().map_or(ExprId(0), |t| t.mean);
     let bytes = n.saturating_mul(m).saturating_mul(size_of::<f64>());
@@ -176,13 +194,13 @@ pub(crate) fn stack(
         return Err(EvalError { expr: somewhere, why: Why::Memory(bytes, eval.memory()) });
     }
     let mut design = DMatrix::zeros(n, m);
-    for ((form, rows), term) in forms.iter().zip(&layout.terms).zip(&plan.terms) {
+    for ((form, (start, entries)), term) in forms.iter().zip(rows).zip(&plan.terms) {
         for place in &layout.blocks {
             if let Some(coef) = form.coef(place.node) {
                 // a scalar mean serves every entry
-                let same = vec![0; rows.entries.len()];
-                let entries = if form.len() == 1 { &same } else { &rows.entries };
-                coef.add_to(Some(entries), &mut design, rows.start, place.start)
+                let same = vec![0; entries.len()];
+                let entries = if form.len() == 1 { &same } else { *entries };
+                coef.add_to(Some(entries), &mut design, *start, place.start)
                     .map_err(|why| EvalError { expr: term.mean, why })?;
             }
         }

@@ -102,6 +102,8 @@ pub enum Finding {
     LowRank(usize, usize),
     /// Nothing is relevant.
     NothingRelevant,
+    /// The two levels of this term are separated perfectly, by the column of this weight alone if there is one.
+    Separated(usize, Option<usize>),
 }
 
 /// Why there is no result.
@@ -121,6 +123,8 @@ pub enum Failure {
         /// Which step.
         step: &'static str,
     },
+    /// The posterior of the weights has no mode: unpenalised effects separate the data.
+    NoMode,
     /// The estimate is too large for the budget. Bytes wanted, bytes allowed.
     OutOfMemory(usize, usize),
     /// A hyperprior that has no maximum (density scale with shape ≤ 1/2 and rate 0). Its index.

@@ -9,19 +9,19 @@ use super::bind::{self, Schema};
 use super::compile::{Compiler, Import, Imports, Model, Recipe};
 use super::findings;
 use super::nodes;
-use super::numbers::Numbers;
 use super::options::{Options, Progress};
 use super::outside::Local;
 use super::posterior::Posterior;
 use super::result::{CertificateResult, FitResult, Merged, Objective, PlanResult, ReportResult};
 use super::{SCHEMA, file};
 use crate::data::Data;
-use crate::design::{Evaluator, Frozen, Inputs, affine, log_linear};
+use crate::design::{Evaluator, Frozen, Inputs, Restrict, affine, log_linear};
 use crate::diag::{Diagnostic, render};
 use crate::error::Error;
 use crate::plan::ir::Plan;
 use crate::runtime::assemble::Layout;
 use crate::runtime::evidence::Budget;
+use crate::runtime::execute::Numeric;
 use crate::runtime::solution::{Solution, Stop};
 
 /// A fitted model: cheap to clone, immutable, `Send + Sync`.
@@ -85,7 +85,9 @@ impl Model {
         let (mut frozen, notices) = Frozen::learn(inputs, memory).map_err(broken)?;
         warnings.extend(notices.iter().map(|n| bind::warn(inputs, n)));
         let mut eval = Evaluator::new(inputs, &frozen, memory);
-        let (numbers, layout) = Numbers::assemble(plan, &mut eval).map_err(broken)?;
+        let (problem, layout) = Numeric::new(plan, &mut eval, &Restrict::default()).map_err(broken)?;
+        let size = |node| layout.hypers.iter().find(|p| p.node == node).map_or(0, |p| p.len);
+        let plan = &crate::plan::settle(plan, typed, &size);
         let budget = Budget { max_time: options.max_time, max_memory: memory };
         let mut on_step = |step: &crate::runtime::solution::Step<'_>| {
             options.tell(&Progress {
@@ -96,7 +98,7 @@ impl Model {
             })
         };
         let names = nodes::Names::new(plan, &layout, &mut eval);
-        let solution = numbers
+        let solution = problem
             .solve(&plan.options, &budget, &mut on_step)
             .map_err(|failure| self.error(vec![findings::failure(typed, plan, &names, &failure)]))?;
         warnings.extend(findings::findings(typed, plan, &names, &solution));
@@ -253,6 +255,9 @@ fn needed(
         local.learn(term.node, &c, posterior, names);
         if let Some(scale) = term.scale {
             log_linear(&mut eval, scale.value)?;
+        }
+        for (_, e) in &term.args {
+            eval.eval(*e, &crate::design::Want::all())?;
         }
     }
     for block in &plan.blocks {

@@ -7,8 +7,7 @@ use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
 
 use crate::check::typed::NodeId;
-use crate::design::{Affine, EvalError, LogLinear, Restrict, Why};
-use crate::plan::ir::ScaleExpr;
+use crate::design::{Affine, Restrict};
 use crate::runtime::assemble::Layout;
 use crate::runtime::solution::Solution;
 
@@ -133,38 +132,36 @@ impl Posterior {
         Ok(all)
     }
 
-    /// mean = offset + C m, variance = diag(C Σ Cᵀ)
-    pub(crate) fn moments(&self, offset: &[f64], c: &DMatrix<f64>) -> Moments {
+    /// Covariance of the kept innovations.
+    pub(crate) fn sigma(&self) -> DMatrix<f64> {
         let k = self.mean.len();
-        let m = DVector::from_column_slice(&self.mean);
-        let sigma = DMatrix::from_column_slice(k, k, &self.covariance);
-        let mean = c * m;
-        let cs = c * sigma;
-        let variance = (0..c.nrows()).map(|i| cs.row(i).dot(&c.row(i)).max(0.0)).collect();
-        Moments { mean: mean.iter().zip(offset).map(|(a, b)| a + b).collect(), variance }
+        DMatrix::from_column_slice(k, k, &self.covariance)
     }
 
-    /// Expectation of 1/precision of entry `i`, where precision = value ^ power: exactly under Gamma
-    /// factors of shape above 1, ⟨1/θ⟩ = rate/(shape − 1); else at the values.
-    pub(crate) fn inverse(&self, scale: ScaleExpr, form: &LogLinear, i: usize) -> Result<f64, EvalError> {
-        let entry = form
-            .entry(i)
-            .ok_or(EvalError { expr: scale.value, why: Why::Position(i, form.entries.len()) })?;
-        let mut ln = -scale.power * entry.log_const;
-        for (node, k, power) in &entry.powers {
-            let power = scale.power * power;
-            let value =
-                self.hyper(*node, *k).ok_or(EvalError { expr: scale.value, why: Why::NoValue(*node) })?;
-            ln += match self.factors.get(node).and_then(|f| f.get(*k)) {
-                Some((shape, rate)) if power == 1.0 && *shape > 1.0 => rate.ln() - (shape - 1.0).ln(),
-                _ => -power * value.ln(),
-            };
-        }
-        Ok(ln.exp())
+    /// offset + C m
+    pub(crate) fn mean_of(&self, offset: &[f64], c: &DMatrix<f64>) -> Vec<f64> {
+        let mean = c * DVector::from_column_slice(&self.mean);
+        mean.iter().zip(offset).map(|(a, b)| a + b).collect()
+    }
+
+    /// mean = offset + C m, variance = diag(C Σ Cᵀ)
+    pub(crate) fn moments(&self, offset: &[f64], c: &DMatrix<f64>) -> Moments {
+        let cs = c * self.sigma();
+        let variance = (0..c.nrows()).map(|i| cs.row(i).dot(&c.row(i)).max(0.0)).collect();
+        Moments { mean: self.mean_of(offset, c), variance }
     }
 
     /// The value of a hyperparameter; infinite if its weights are pruned.
     pub fn hyper(&self, node: NodeId, entry: usize) -> Option<f64> {
         self.hypers.get(&node)?.get(entry).map(|v| v.unwrap_or(f64::INFINITY))
+    }
+
+    /// 1/⟨1/θ⟩ = (shape − 1)/rate of a Gamma factor of shape above 1: the precision whose inverse is the
+    /// expected variance. Else the value.
+    pub(crate) fn harmonic(&self, node: NodeId, entry: usize) -> Option<f64> {
+        match self.factors.get(&node).and_then(|f| f.get(entry)) {
+            Some((shape, rate)) if *shape > 1.0 => Some((shape - 1.0) / rate),
+            _ => self.hyper(node, entry),
+        }
     }
 }

@@ -96,13 +96,6 @@ fn cases() -> Vec<Case> {
             "`laplace` is not available in this version",
             "infer evidence",
         ),
-        after_head(
-            "infer evidence(schedule = sequential)",
-            "E0606",
-            6,
-            "the sequential schedule is not available",
-            "schedule = batch",
-        ),
         whole(
             "use std.priors.ard\ndata x: real[N, D]\ndata t: count[N]\nw ~ ard(D)\nt ~ Poisson(log = x * w)\n",
             "E0607",

@@ -272,7 +272,7 @@ fn report(core: &Core, climb: &Climb, control: &mut Control<'_>) {
     let state = &climb.state;
     let kept: Vec<usize> = (0..core.weights.len()).filter(|&i| state.active[i]).collect();
     control.jitter = control.jitter.max(state.jitter);
-    control.note(climb.bound, &kept, &values(state), "cycle");
+    control.show(climb.bound, &kept, &values(state), "cycle");
 }
 
 /// ⟨θ⟩; infinite where all that it scales is pruned.

@@ -10,12 +10,17 @@ use crate::plan::ir::{HyperUpdate, Plan, RowFactorKind, ScaleExpr};
 use crate::plan::variational::bounded;
 use crate::runtime::assemble::{Layout, Place, Rows, at, numbers, observed, size, stack};
 
-/// Stacks rows, weights and hyperparameters in the order of the plan.
+/// Stacks rows, weights and hyperparameters in the order of the plan; of a node that `restrict` names,
+/// the kept innovations only.
 ///
 /// # Errors
 /// The expression that has no value, is not linear, is no product of hyperparameters, or needs too
 /// much memory.
-pub fn assemble(plan: &Plan, eval: &mut Evaluator<'_>) -> Result<(Problem, Layout), EvalError> {
+pub fn assemble(
+    plan: &Plan,
+    eval: &mut Evaluator<'_>,
+    restrict: &Restrict,
+) -> Result<(Problem, Layout), EvalError> {
     let mut layout = Layout::default();
     // places first: a rate may name any other hyperparameter
     let mut start = 0;
@@ -34,19 +39,24 @@ pub fn assemble(plan: &Plan, eval: &mut Evaluator<'_>) -> Result<(Problem, Layou
     for (b, each) in plan.blocks.iter().enumerate() {
         let anywhere = each.scale.map(|s| s.value).or(each.mean).unwrap_or(ExprId(0));
         let len = size(eval, each.node, anywhere)?;
-        layout.blocks.push(Place { node: each.node, start: weights.len(), len });
-        block.extend(std::iter::repeat_n(b, len));
-        match each.scale {
-            None => weights.extend((0..len).map(|_| WeightPrior::Flat)),
+        let priors: Vec<WeightPrior> = match each.scale {
+            None => vec![WeightPrior::Flat; len],
             Some(scale) => {
-                weights.extend(products(eval, scale, len, &layout)?.into_iter().map(WeightPrior::Normal))
+                products(eval, scale, len, &layout)?.into_iter().map(WeightPrior::Normal).collect()
             }
+        };
+        let start = weights.len();
+        match restrict.active.get(&each.node) {
+            Some(kept) => weights.extend(kept.iter().filter_map(|i| priors.get(*i)).cloned()),
+            None => weights.extend(priors),
         }
+        block.extend(std::iter::repeat_n(b, weights.len() - start));
+        layout.blocks.push(Place { node: each.node, start, len: weights.len() - start });
     }
     let mut forms = Vec::with_capacity(plan.terms.len());
     let mut rows = Vec::new();
     for (t, term) in plan.terms.iter().enumerate() {
-        let form = affine(eval, term.mean, &Restrict::default())?;
+        let form = affine(eval, term.mean, restrict)?;
         let y = observed(eval, term.node, term.mean)?;
         let noise = match term.scale {
             Some(scale) => products(eval, scale, y.len(), &layout)?,
@@ -70,7 +80,9 @@ pub fn assemble(plan: &Plan, eval: &mut Evaluator<'_>) -> Result<(Problem, Layou
         layout.terms.push(Rows { node: term.node, start, entries });
         forms.push(form);
     }
-    let design = stack(plan, eval, &forms, &layout, rows.len(), weights.len())?;
+    let places: Vec<(usize, &[usize])> =
+        layout.terms.iter().map(|r| (r.start, r.entries.as_slice())).collect();
+    let design = stack(plan, eval, &forms, &layout, &places, (rows.len(), weights.len()))?;
     Ok((Problem { rows, design, weights, block, hypers }, layout))
 }
 

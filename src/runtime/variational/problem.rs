@@ -44,7 +44,7 @@ impl Hyper {
 }
 
 /// What the likelihood of a row is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Kind {
     /// N(target | f, 1/noise).
     Gaussian,
@@ -61,7 +61,7 @@ pub enum Kind {
 }
 
 /// One observation, with f = offset + design row · weights.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Row {
     /// The target; the code of a level where it has levels.
     pub target: f64,
@@ -78,7 +78,7 @@ pub struct Row {
 }
 
 /// Everything the variational runtime needs.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Problem {
     /// The observations, N.
     pub rows: Vec<Row>,
