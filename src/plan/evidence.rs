@@ -42,6 +42,7 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
         rejected: Vec::new(),
         blocks,
         terms,
+        factors: Vec::new(),
         hypers,
         params: Vec::new(),
         steps,
@@ -124,6 +125,7 @@ pub(super) fn hypers(model: &Model, options: &Options) -> Vec<HyperUpdate> {
             shape,
             rate,
             rate_power,
+            parents: Vec::new(),
             scales,
             formula,
         });

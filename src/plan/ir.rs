@@ -20,6 +20,9 @@ pub struct Plan {
     pub blocks: Vec<Block>,
     /// The likelihood terms.
     pub terms: Vec<Term>,
+    /// What every row of a term has of its own under a mean field; empty for other methods.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub factors: Vec<RowFactor>,
     /// Hyperparameters and how each is updated.
     pub hypers: Vec<HyperUpdate>,
     /// Learned parameters.
@@ -102,6 +105,34 @@ pub struct Term {
     pub blocks: Vec<NodeId>,
 }
 
+/// A latent scale, or a bound, of every row of a term.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct RowFactor {
+    /// The term.
+    pub node: NodeId,
+    /// Its name.
+    pub name: String,
+    /// Which.
+    pub kind: RowFactorKind,
+}
+
+/// What a row has of its own.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RowFactorKind {
+    /// Its noise is a mixture over a latent scale with so many degrees of freedom.
+    Scale {
+        /// Degrees of freedom.
+        #[serde(skip)]
+        dof: ExprId,
+    },
+    /// Its likelihood has a quadratic bound in this argument.
+    Bound {
+        /// The argument.
+        predictor: String,
+    },
+}
+
 /// A hyperparameter.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HyperUpdate {
@@ -117,6 +148,9 @@ pub struct HyperUpdate {
     pub rate: ExprId,
     /// 1 for a rate, −1 for a scale.
     pub rate_power: f64,
+    /// Hyperparameters in its rate.
+    #[serde(skip)]
+    pub parents: Vec<NodeId>,
     /// What it scales: names of blocks and terms.
     pub scales: Vec<String>,
     /// The update, as a formula.
@@ -171,6 +205,8 @@ pub struct Options {
     pub updates: Updates,
     /// Where a Gamma hyperprior is a density.
     pub hyper_scale: HyperScale,
+    /// Which weights share a factor of the mean field.
+    pub blocks: Blocks,
     /// Whether precisions follow the papers' rule or the exact slope of the Laplace evidence.
     pub curvature: Curvature,
     /// All weights at once, or one at a time.
@@ -186,6 +222,7 @@ impl Default for Options {
             min_gain: 0.2,
             updates: Updates::MacKay,
             hyper_scale: HyperScale::Log,
+            blocks: Blocks::Joint,
             curvature: Curvature::Fixed,
             schedule: Schedule::Batch,
         }
@@ -233,6 +270,16 @@ pub enum HyperScale {
     Log,
     /// Density of theta.
     Density,
+}
+
+/// Which weights share a factor of the mean field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Blocks {
+    /// One joint Gaussian over all weights.
+    Joint,
+    /// One Gaussian for each latent node.
+    Separate,
 }
 
 /// How precisions follow the Laplace evidence (`docs/mathematics.md` §4).

@@ -48,6 +48,7 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
         rejected: Vec::new(),
         blocks,
         terms,
+        factors: Vec::new(),
         hypers,
         params: Vec::new(),
         steps,

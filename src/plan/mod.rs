@@ -10,6 +10,7 @@ pub mod ir;
 pub mod json;
 pub mod laplace;
 pub mod latex;
+pub mod mean_field;
 pub mod method;
 pub mod obstacles;
 pub mod options;

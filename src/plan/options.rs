@@ -1,6 +1,6 @@
 //! Options of `infer`: known names, right values, or an error that lists what there is.
 
-use super::ir::{Curvature, HyperScale, Options, Schedule, Updates};
+use super::ir::{Blocks, Curvature, HyperScale, Options, Schedule, Updates};
 use super::method::{METHODS, Method};
 use crate::check::typed::{Infer, OptionValue};
 use crate::diag::suggest::closest;
@@ -94,6 +94,10 @@ fn set(parsed: &mut Parsed, name: &str, value: &OptionValue, span: Span) -> Resu
         "curvature" => {
             let exact = word(name, value, span)? == "exact";
             options.curvature = if exact { Curvature::Exact } else { Curvature::Fixed };
+        }
+        "blocks" => {
+            let separate = word(name, value, span)? == "separate";
+            options.blocks = if separate { Blocks::Separate } else { Blocks::Joint };
         }
         "schedule" => {
             let one_at_a_time = word(name, value, span)? == "sequential";

@@ -214,7 +214,7 @@ pub(crate) fn observed(eval: &Evaluator<'_>, node: NodeId, expr: ExprId) -> Resu
     Ok(value.array.as_slice().to_vec())
 }
 
-fn size(eval: &Evaluator<'_>, node: NodeId, expr: ExprId) -> Result<usize, EvalError> {
+pub(crate) fn size(eval: &Evaluator<'_>, node: NodeId, expr: ExprId) -> Result<usize, EvalError> {
     let inputs = eval.inputs();
     let (_, rows, cols) = inputs.shape(&inputs.model.node(node).ty).map_err(|why| EvalError { expr, why })?;
     rows.checked_mul(cols).ok_or(EvalError { expr, why: Why::Memory(usize::MAX, eval.memory()) })

@@ -6,7 +6,7 @@ use super::laplace::assemble::assemble_laplace;
 use super::laplace::problem::LaplaceProblem;
 use super::problem::Problem;
 use super::solution::{Failure, Solution};
-use super::{evidence, laplace};
+use super::{evidence, laplace, variational};
 use crate::design::{EvalError, Evaluator, Restrict};
 use crate::plan::ir::{Options, Plan};
 
@@ -17,6 +17,8 @@ pub enum Numeric {
     Evidence(Problem),
     /// Of `laplace`.
     Laplace(LaplaceProblem),
+    /// Of `variational`.
+    Variational(variational::problem::Problem),
 }
 
 impl Numeric {
@@ -33,6 +35,8 @@ impl Numeric {
             "laplace" => {
                 assemble_laplace(plan, eval, restrict).map(|(p, layout)| (Numeric::Laplace(p), layout))
             }
+            "variational" => variational::assemble::assemble(plan, eval, restrict)
+                .map(|(p, layout)| (Numeric::Variational(p), layout)),
             _ => assemble_kept(plan, eval, restrict).map(|(p, layout)| (Numeric::Evidence(p), layout)),
         }
     }
@@ -50,6 +54,7 @@ impl Numeric {
         match self {
             Numeric::Evidence(problem) => evidence::solve(problem, options, budget, on_step),
             Numeric::Laplace(problem) => laplace::solve::solve(problem, options, budget, on_step),
+            Numeric::Variational(problem) => variational::solve(problem, options, budget, on_step),
         }
     }
 }

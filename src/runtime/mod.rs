@@ -9,6 +9,7 @@ pub mod evidence;
 pub mod laplace;
 pub mod learn;
 pub mod state;
+pub mod variational;
 
 mod batch;
 mod control;

@@ -33,6 +33,7 @@ mod general_problems;
 mod golden;
 mod golden_gauss;
 mod golden_laplace;
+mod golden_variational;
 mod graph;
 mod heal;
 mod imports;

@@ -77,6 +77,7 @@ pub(super) fn finish(
         active: weights.kept,
         mean: weights.mean,
         covariance: weights.covariance,
+        factors: vec![None; core.hypers.len()],
         hypers: core.values(&point.x, &point.active),
         log_evidence: position.here.log_evidence,
         hyperprior: has_prior.then(|| core.ln_prior(&point.x, &live)),
