@@ -160,6 +160,7 @@ codes! {
     "E0803" "a number overflowed"
     "E0804" "not enough memory allowed"
     "E0805" "a hyperparameter has no estimate"
+    "E0806" "the weights have no mode"
     "E0810" "a fit cannot be written"
     "E0811" "a fit file is damaged"
     "E0812" "no fit file"

@@ -2,7 +2,7 @@
 
 use super::logistic_normal::log_mean_sigmoid;
 use super::marginal::single;
-use super::{Arg, Elem, Family, Marginal, Outcome, Support, one_of};
+use super::{Arg, Elem, Family, Local, Marginal, Outcome, Score, Support, one_of};
 use crate::math::special;
 
 /// Bernoulli(y | p).
@@ -22,7 +22,7 @@ pub static BERNOULLI: Family = Family {
     ],
     gaussian: None,
     precision_prior: None,
-    score: None,
+    score: Some(Score { predictors: &["logit", "probit"], local, third, by_arg: super::score::no_argument }),
     mixture: None,
     bound: None,
     marginal: Some(Marginal { predictors: &["logit", "probit"], outcome: Outcome::Levels(predictive) }),
@@ -69,4 +69,36 @@ fn predictive(args: &[f64], variance: &[f64]) -> Vec<f64> {
         }
         _ => vec![log_density(0.0, args), log_density(1.0, args)],
     }
+}
+
+/// With s = 2y − 1: logit δ = s σ(−sf), h = σ(f) σ(−f); probit, r = φ(sf)/Φ(sf): δ = s r, h = r (r + sf).
+fn local(value: f64, args: &[f64], out: &mut Local) {
+    let s = 2.0 * value - 1.0;
+    let (score, curvature) = match one_of(args) {
+        Some((0, f)) => (s * special::sigmoid(-s * f), special::sigmoid(f) * special::sigmoid(-f)),
+        Some((1, f)) => {
+            let r = special::mills(s * f);
+            (s * r, r * special::mills_excess(s * f))
+        }
+        _ => (f64::NAN, f64::NAN),
+    };
+    out.set(log_density(value, args), score, curvature);
+}
+
+/// dh/df: logit h (σ(−f) − σ(f)); probit s [r (1 − h) − h (r + sf)].
+fn third(value: f64, args: &[f64], variance: &[f64], out: &mut [f64]) {
+    let s = 2.0 * value - 1.0;
+    let slope = match one_of(args) {
+        Some((0, f)) => {
+            let (up, down) = (special::sigmoid(f), special::sigmoid(-f));
+            up * down * (down - up)
+        }
+        Some((1, f)) => {
+            let (r, rest) = (special::mills(s * f), special::mills_excess(s * f));
+            let h = r * rest;
+            s * (r * (1.0 - h) - h * rest)
+        }
+        _ => f64::NAN,
+    };
+    out[0] = variance[0] * slope;
 }

@@ -1,7 +1,7 @@
 //! The normal distribution.
 
 use super::marginal::single;
-use super::{Arg, Elem, Family, Gaussian, Marginal, Moments, Number, Outcome, Support, one_of};
+use super::{Arg, Elem, Family, Gaussian, Local, Marginal, Moments, Number, Outcome, Score, Support, one_of};
 use crate::math::special;
 
 /// N(y | mean, 1/precision).
@@ -24,7 +24,7 @@ pub static NORMAL: Family = Family {
         scales: &[("precision", 1.0), ("variance", -1.0), ("sd", -2.0)],
     }),
     precision_prior: None,
-    score: None,
+    score: Some(Score { predictors: &["mean"], local, third: super::score::no_change, by_arg }),
     mixture: None,
     bound: None,
     marginal: Some(Marginal {
@@ -78,4 +78,23 @@ fn log_predictive(value: f64, args: &[f64], variance: &[f64]) -> f64 {
 fn distribution(value: f64, args: &[f64], variance: &[f64]) -> f64 {
     let Moments { mean, sd, .. } = moments(args, variance);
     special::normal_cdf((value - mean) / sd)
+}
+
+/// With τ the precision: δ = τ (y − f), h = τ
+fn local(value: f64, args: &[f64], out: &mut Local) {
+    let (mean, root) = parameters(args).unwrap_or((f64::NAN, f64::NAN));
+    let precision = root * root;
+    out.set(log_density(value, args), precision * (value - mean), precision);
+}
+
+/// By τ: dl = 1/(2τ) − (y − f)²/2, dδ = y − f, dh = 1; τ = 1/variance = 1/sd².
+fn by_arg(value: f64, args: &[f64], place: usize, out: &mut Local) {
+    let (mean, root) = parameters(args).unwrap_or((f64::NAN, f64::NAN));
+    let (precision, r) = (root * root, value - mean);
+    let slope = match place {
+        1 => 1.0,
+        2 => -precision * precision,
+        _ => -2.0 * precision * root,
+    };
+    out.set(slope * 0.5 * (1.0 / precision - r * r), slope * r, slope);
 }

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::marginal::single;
-use super::{Arg, Elem, Family, Marginal, Moments, Number, Outcome, Support, draw, one_of};
+use super::{Arg, Elem, Family, Local, Marginal, Moments, Number, Outcome, Score, Support, draw, one_of};
 use crate::math::quadrature::log_integral_concave;
 use crate::math::special;
 
@@ -23,7 +23,7 @@ pub static POISSON: Family = Family {
     ],
     gaussian: None,
     precision_prior: None,
-    score: None,
+    score: Some(Score { predictors: &["log"], local, third, by_arg: super::score::no_argument }),
     mixture: None,
     bound: None,
     marginal: Some(Marginal {
@@ -106,4 +106,15 @@ fn log_predictive(value: f64, args: &[f64], variance: &[f64]) -> f64 {
     // curvature 1/v + e^f
     let width = |f: f64| (4.0 / (1.0 / v + f.exp()).sqrt()).min(1.5);
     log_integral_concave((log, best), &width, &at) - sd.ln()
+}
+
+/// δ = y − e^f, h = e^f
+fn local(value: f64, args: &[f64], out: &mut Local) {
+    let rate = args[0].exp();
+    out.set(log_density(value, args), value - rate, rate);
+}
+
+/// dh/df = e^f
+fn third(_: f64, args: &[f64], variance: &[f64], out: &mut [f64]) {
+    out[0] = variance[0] * args[0].exp();
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::ir::{Block, HyperScale, HyperUpdate, Options, Plan, Term};
 use super::method::Method;
-use super::obstacles::{evidence_obstacles, rate_of, scale_of, scale_powers};
+use super::obstacles::{point_obstacles, predictor_of, rate_of, scale_of, scale_powers};
 use super::{steps, updates};
 use crate::check::typed::{Model, NodeId, NodeKind};
 use crate::diag::Diagnostics;
@@ -23,7 +23,7 @@ pub static EVIDENCE: Method = Method {
 };
 
 fn obstacles(model: &Model, dag: &Dag, options: &Options) -> Diagnostics {
-    evidence_obstacles(model, dag, options)
+    point_obstacles(model, dag, options, "evidence")
 }
 
 fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
@@ -52,7 +52,7 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
 }
 
 /// Every Gaussian latent node, parents before children.
-fn blocks(model: &Model, dag: &Dag) -> Vec<Block> {
+pub(super) fn blocks(model: &Model, dag: &Dag) -> Vec<Block> {
     let order = dag.topological().into_iter().filter(|id| dag.node(*id).role == Role::Latent);
     order
         .filter_map(|id| {
@@ -70,18 +70,22 @@ fn blocks(model: &Model, dag: &Dag) -> Vec<Block> {
         .collect()
 }
 
-fn terms(model: &Model) -> Vec<Term> {
+pub(super) fn terms(model: &Model) -> Vec<Term> {
     let mut terms = Vec::new();
     for (node, dist) in model.stochastic().filter(|(n, _)| n.is_observed()) {
-        let mean = dist.family.gaussian.and_then(|g| g.mean).and_then(|name| dist.arg(name));
-        let (Some(mean), Some(scale)) = (mean, scale_of(dist)) else { continue };
+        let Some((predictor, mean)) = predictor_of(dist) else { continue };
+        let scales = dist.family.gaussian.map_or(&[][..], |g| g.scales);
+        let other = |name: &str| name != predictor && scales.iter().all(|(s, _)| *s != name);
+        let args = dist.args.iter().filter(|a| other(&a.name));
         let blocks: BTreeSet<NodeId> = affine_in(model, mean).unwrap_or_default();
         terms.push(Term {
             node: node.id,
             name: node.name.clone(),
             family: dist.family.name.to_owned(),
+            predictor: predictor.to_owned(),
             mean,
-            scale,
+            scale: scale_of(dist),
+            args: args.map(|a| (a.name.to_string(), a.value)).collect(),
             weight: dist.weight,
             blocks: blocks.into_iter().collect(),
         });
@@ -89,7 +93,7 @@ fn terms(model: &Model) -> Vec<Term> {
     terms
 }
 
-fn hypers(model: &Model, options: &Options) -> Vec<HyperUpdate> {
+pub(super) fn hypers(model: &Model, options: &Options) -> Vec<HyperUpdate> {
     let mut hypers = Vec::new();
     for node in &model.nodes {
         let NodeKind::Latent(dist) = &node.kind else { continue };

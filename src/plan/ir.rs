@@ -73,7 +73,7 @@ pub struct ScaleExpr {
     pub power: f64,
 }
 
-/// An observed Gaussian node.
+/// An observed node.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Term {
     /// The node.
@@ -82,12 +82,17 @@ pub struct Term {
     pub name: String,
     /// The name of its family.
     pub family: String,
-    /// Its mean: affine in the blocks.
+    /// The argument that is its linear predictor: `mean`, `logit`, `softmax` …
+    pub predictor: String,
+    /// Its linear predictor (the mean of a Gaussian): affine in the blocks.
     #[serde(skip)]
     pub mean: ExprId,
-    /// Its scale.
+    /// The scale of a Gaussian; `None` for other families.
     #[serde(skip)]
-    pub scale: ScaleExpr,
+    pub scale: Option<ScaleExpr>,
+    /// The other arguments that are given, by name (not predictor, not scale).
+    #[serde(skip)]
+    pub args: Vec<(String, ExprId)>,
     /// Case weights.
     #[serde(skip)]
     pub weight: Option<ExprId>,
@@ -147,6 +152,10 @@ pub struct Options {
     pub updates: Updates,
     /// Where a Gamma hyperprior is a density.
     pub hyper_scale: HyperScale,
+    /// Whether precisions follow the papers' rule or the exact slope of the Laplace evidence.
+    pub curvature: Curvature,
+    /// All weights at once, or one at a time.
+    pub schedule: Schedule,
 }
 
 impl Default for Options {
@@ -158,6 +167,8 @@ impl Default for Options {
             min_gain: 0.2,
             updates: Updates::MacKay,
             hyper_scale: HyperScale::Log,
+            curvature: Curvature::Fixed,
+            schedule: Schedule::Batch,
         }
     }
 }
@@ -180,4 +191,24 @@ pub enum HyperScale {
     Log,
     /// Density of theta.
     Density,
+}
+
+/// How precisions follow the Laplace evidence (`docs/mathematics.md` §4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Curvature {
+    /// The papers' rule α = γ/w², with the Hessian at the mode held: no stationary point of the evidence.
+    Fixed,
+    /// The maximum of the Laplace evidence, by its exact gradient.
+    Exact,
+}
+
+/// In which order weights enter the model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Schedule {
+    /// All at once, then pruning.
+    Batch,
+    /// One basis function at a time.
+    Sequential,
 }

@@ -22,7 +22,7 @@ pub fn json(plan: &Plan, model: &Model) -> Value {
         let names: Vec<&str> = term.blocks.iter().map(|id| model.node(*id).name.as_str()).collect();
         at["blocks"] = object!(names);
         at["mean"] = mean_text(model, Some(term.mean)).into();
-        at["scale"] = scale_text(model, Some(term.scale)).into();
+        at["scale"] = super::text::term_scale_text(model, term).into();
         at["weighted"] = term.weight.is_some().into();
         drop_ids(at);
     }

@@ -1,6 +1,6 @@
 //! Options of `infer`: known names, right values, or an error that lists what there is.
 
-use super::ir::{HyperScale, Options, Updates};
+use super::ir::{Curvature, HyperScale, Options, Updates};
 use super::method::{METHODS, Method};
 use crate::check::typed::{Infer, OptionValue};
 use crate::diag::suggest::closest;
@@ -90,6 +90,10 @@ fn set(parsed: &mut Parsed, name: &str, value: &OptionValue, span: Span) -> Resu
         "hyper_scale" => {
             let density = word(name, value, span)? == "density";
             options.hyper_scale = if density { HyperScale::Density } else { HyperScale::Log };
+        }
+        "curvature" => {
+            let exact = word(name, value, span)? == "exact";
+            options.curvature = if exact { Curvature::Exact } else { Curvature::Fixed };
         }
         "schedule" => parsed.schedule = Some((word(name, value, span)?, span)),
         // options of methods that are not built yet: their values are checked all the same

@@ -165,11 +165,15 @@ pub fn objective_terms(model: &Model, flat: bool, hypers: &[HyperUpdate], option
     if flat {
         terms.push("+ k_f/2 ln 2π − ½ ln|Fᵀ C⁻¹ F|".to_owned());
     }
-    let density = options.hyper_scale == HyperScale::Density;
-    if density || hypers.iter().any(|h| !is_flat(model, h)) {
-        terms.push(format!("{APART}Σ {} ln θ − b θ", if density { "(a − 1)" } else { "a" }));
-    }
+    terms.extend(apart(model, hypers, options));
     terms
+}
+
+/// The log hyperprior of a MAP estimate, if there is one.
+pub(super) fn apart(model: &Model, hypers: &[HyperUpdate], options: &Options) -> Option<String> {
+    let density = options.hyper_scale == HyperScale::Density;
+    (density || hypers.iter().any(|h| !is_flat(model, h)))
+        .then(|| format!("{APART}Σ {} ln θ − b θ", if density { "(a − 1)" } else { "a" }))
 }
 
 /// Whether the hyperprior is Gamma(0, 0).
@@ -178,11 +182,11 @@ fn is_flat(model: &Model, hyper: &HyperUpdate) -> bool {
 }
 
 /// Whether its rate is above 0, so that the precision stays finite.
-fn is_proper(model: &Model, hyper: &HyperUpdate) -> bool {
+pub(super) fn is_proper(model: &Model, hyper: &HyperUpdate) -> bool {
     hyper.rate_power < 0.0 || constant(model, hyper.rate) != Some(0.0)
 }
 
-fn step(does: &str, formula: &str, latex: &str, source: &str, cost: &str) -> Step {
+pub(super) fn step(does: &str, formula: &str, latex: &str, source: &str, cost: &str) -> Step {
     Step {
         does: does.to_owned(),
         formula: formula.to_owned(),

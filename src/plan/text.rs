@@ -71,6 +71,16 @@ pub fn scale_text(model: &Model, scale: Option<ScaleExpr>) -> String {
     if factors.is_empty() { format!("{name} known") } else { format!("{name} ∝ {}", factors.join(" · ")) }
 }
 
+/// The scale of a Gaussian likelihood; the other arguments of any other.
+pub fn term_scale_text(model: &Model, term: &Term) -> String {
+    if let Some(scale) = term.scale {
+        return scale_text(model, Some(scale));
+    }
+    let known = |e: ExprId| written(model, e).unwrap_or_else(|| "known".to_owned());
+    let args: Vec<String> = term.args.iter().map(|(name, e)| format!("{name} = {}", known(*e))).collect();
+    if args.is_empty() { "no scale".to_owned() } else { args.join(", ") }
+}
+
 /// As in the program: `phi * w`; a long one by what is in it, `linear in w, u`; `0` if there is none.
 pub fn mean_text(model: &Model, mean: Option<ExprId>) -> String {
     let Some(mean) = mean else { return "0".to_owned() };
@@ -105,12 +115,13 @@ fn block_text(model: &Model, block: &Block) -> String {
 fn term_text(model: &Model, term: &Term) -> String {
     let weight = if term.weight.is_some() { ", with case weights" } else { "" };
     format!(
-        "{} ({}): {}, mean {}, {}{weight}",
+        "{} ({}): {}, {} {}, {}{weight}",
         term.name,
         shape_text(model, &model.node(term.node).ty.shape),
         term.family,
+        term.predictor,
         mean_text(model, Some(term.mean)),
-        scale_text(model, Some(term.scale))
+        term_scale_text(model, term)
     )
 }
 

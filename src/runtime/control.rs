@@ -67,13 +67,18 @@ impl<'a> Control<'a> {
 
     /// Records an iteration and shows it to the host.
     pub fn record(&mut self, core: &Core, point: &Point, posterior: &Posterior, phase: &'static str) {
-        self.jitter = self.jitter.max(posterior.jitter());
-        self.trace.push(posterior.log_evidence);
+        self.note(core, point, posterior.log_evidence, posterior.jitter(), phase);
+    }
+
+    /// The same, of any objective.
+    pub fn note(&mut self, core: &Core, point: &Point, objective: f64, jitter: f64, phase: &'static str) {
+        self.jitter = self.jitter.max(jitter);
+        self.trace.push(objective);
         let kept = core.kept(&point.active);
         let hypers = core.values(&point.x, &point.active);
         let step = Step {
             iteration: self.trace.len(),
-            objective: posterior.log_evidence,
+            objective,
             active: kept.len(),
             kept: &kept,
             hypers: &hypers,

@@ -1,9 +1,11 @@
 //! Plans executed: a numeric problem in, a solution out. No name and no expression is left here.
 pub mod assemble;
+pub mod execute;
 pub mod problem;
 pub mod solution;
 
 pub mod evidence;
+pub mod laplace;
 pub mod state;
 
 mod batch;

@@ -119,6 +119,8 @@ pub enum Failure {
         /// Which step.
         step: &'static str,
     },
+    /// The posterior of the weights has no mode: unpenalised effects separate the data.
+    NoMode,
     /// The estimate is too large for the budget. Bytes wanted, bytes allowed.
     OutOfMemory(usize, usize),
     /// A hyperprior that has no maximum (density scale with shape ≤ 1/2 and rate 0). Its index.

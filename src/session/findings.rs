@@ -35,6 +35,9 @@ pub(crate) fn failure(model: &Model, plan: &Plan, names: &Names, failure: &Failu
             at(Diagnostic::error("E0803", format!("{step}: a number overflowed or is not a number"))
                 .help("check targets and inputs for values beyond 1e150 in size"))
         }
+        Failure::NoMode => at(Diagnostic::error("E0806", "the posterior of the weights has no mode")
+            .note("unpenalised effects separate the levels of the data perfectly: their estimates are infinite")
+            .help("give them a prior, `~ Normal(0, precision = 1e-2)` for columns of unit size, in place of `Flat()` or a tiny precision")),
         Failure::OutOfMemory(wanted, allowed) => at(Diagnostic::error(
             "E0804",
             format!("the fit needs about {}, {} are allowed", Bytes(*wanted), Bytes(*allowed)),

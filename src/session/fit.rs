@@ -19,8 +19,9 @@ use crate::design::{Evaluator, Frozen, Inputs, affine, log_linear};
 use crate::diag::{Diagnostic, render};
 use crate::error::Error;
 use crate::plan::ir::Plan;
-use crate::runtime::assemble::{Layout, assemble};
-use crate::runtime::evidence::{Budget, solve};
+use crate::runtime::assemble::Layout;
+use crate::runtime::evidence::Budget;
+use crate::runtime::execute::Numeric;
 use crate::runtime::solution::{Solution, Stop};
 
 /// A fitted model: cheap to clone, immutable, `Send + Sync`.
@@ -84,7 +85,7 @@ impl Model {
         let (mut frozen, notices) = Frozen::learn(inputs, memory).map_err(broken)?;
         warnings.extend(notices.iter().map(|n| bind::warn(inputs, n)));
         let mut eval = Evaluator::new(inputs, &frozen, memory);
-        let (problem, layout) = assemble(plan, &mut eval).map_err(broken)?;
+        let (problem, layout) = Numeric::new(plan, &mut eval).map_err(broken)?;
         let budget = Budget { max_time: options.max_time, max_memory: memory };
         let mut on_step = |step: &crate::runtime::solution::Step<'_>| {
             options.tell(&Progress {
@@ -95,7 +96,8 @@ impl Model {
             })
         };
         let names = nodes::Names::new(plan, &layout, &mut eval);
-        let solution = solve(&problem, &plan.options, &budget, &mut on_step)
+        let solution = problem
+            .solve(&plan.options, &budget, &mut on_step)
             .map_err(|failure| self.error(vec![findings::failure(typed, plan, &names, &failure)]))?;
         warnings.extend(findings::findings(typed, plan, &names, &solution));
 
@@ -249,7 +251,12 @@ fn needed(
             .coefficients(&form, memory)
             .map_err(|why| crate::design::EvalError { expr: term.mean, why })?;
         local.learn(term.node, &c, posterior, names);
-        log_linear(&mut eval, term.scale.value)?;
+        if let Some(scale) = term.scale {
+            log_linear(&mut eval, scale.value)?;
+        }
+        for (_, e) in &term.args {
+            eval.eval(*e, &crate::design::Want::all())?;
+        }
     }
     for block in &plan.blocks {
         if let Some(scale) = block.scale {

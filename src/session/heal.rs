@@ -132,9 +132,12 @@ impl Before {
         let phi = c.select_rows(&rows);
         let fitted = &phi * DVector::from_column_slice(&posterior.mean);
         let mut precision = DVector::zeros(rows.len());
-        let noise = log_linear(&mut eval, term.scale.value)?;
+        let Some(scale) = term.scale else {
+            return Err(EvalError { expr: term.mean, why: Why::NoValue(term.node) });
+        };
+        let noise = log_linear(&mut eval, scale.value)?;
         for (j, i) in rows.iter().enumerate() {
-            precision[j] = fit.precision(term.scale, &noise, *i)?;
+            precision[j] = fit.precision(scale, &noise, *i)?;
         }
         let weighted_residual = DVector::from_fn(rows.len(), |j, _| {
             precision[j]

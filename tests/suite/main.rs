@@ -32,6 +32,7 @@ mod fit_properties;
 mod general_problems;
 mod golden;
 mod golden_gauss;
+mod golden_laplace;
 mod graph;
 mod heal;
 mod imports;
