@@ -54,6 +54,6 @@ pub use error::Error;
 pub use session::compile::{Compiler, Model};
 pub use session::fit::Fit;
 pub use session::options::{Options, Progress};
-pub use session::predict::{NodePrediction, Prediction};
+pub use session::predict::{NodePrediction, Predicted, Prediction};
 pub use session::sample::Draws;
 pub use session::score::Scores;

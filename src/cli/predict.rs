@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use sbl::Predicted;
 use sbl::data::{Column, Data};
 use sbl::diag::Diagnostic;
 
@@ -41,7 +42,13 @@ pub fn run(args: &Predict, screen: &Screen) -> Result<Exit, Failure> {
     let columns = prediction.columns();
     verify_kept(&table, &columns, &data)?;
     for (name, values) in columns {
-        table.push(name, Values::Numbers(values));
+        table.push(
+            name,
+            match values {
+                Predicted::Numbers(values) => Values::Numbers(values),
+                Predicted::Words(words) => Values::Words(words.into_iter().map(Some).collect()),
+            },
+        );
     }
     let bytes = match args.format {
         CsvOrJson::Csv => table.to_csv(),
@@ -71,7 +78,7 @@ fn push(table: &mut Table, name: &str, column: &Column) {
 }
 
 /// Kept columns must have a value in every predicted row, and names of their own.
-fn verify_kept(kept: &Table, predicted: &[(String, Vec<f64>)], data: &Data) -> Result<(), Failure> {
+fn verify_kept(kept: &Table, predicted: &[(String, Predicted)], data: &Data) -> Result<(), Failure> {
     let rows = predicted.first().map_or(0, |(_, v)| v.len());
     let mut seen: BTreeSet<&str> = predicted.iter().map(|(n, _)| n.as_str()).collect();
     let mut wrong: Vec<Diagnostic> = Vec::new();

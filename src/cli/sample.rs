@@ -51,8 +51,23 @@ const FIT_MARK: &[u8] = b"sblfit ";
 fn table(draws: Draws) -> Table {
     let mut table = Table::default();
     for (j, name) in draws.columns.iter().enumerate() {
-        let values = draws.rows.iter().map(|row| row.get(j).copied().unwrap_or(f64::NAN)).collect();
-        table.push(name.clone(), Values::Numbers(values));
+        let values = draws.rows.iter().map(|row| row.get(j).copied().unwrap_or(f64::NAN));
+        let levels = draws.levels.get(j).map_or(&[][..], Vec::as_slice);
+        let values = if levels.is_empty() {
+            Values::Numbers(values.collect())
+        } else {
+            // a level is printed as it was read
+            Values::Words(
+                values
+                    .map(|code| {
+                        levels
+                            .get(if code >= 0.0 { code as usize } else { usize::MAX })
+                            .map(|l| l.as_str().into())
+                    })
+                    .collect(),
+            )
+        };
+        table.push(name.clone(), values);
     }
     table
 }

@@ -23,13 +23,40 @@ pub fn run(args: &Score, screen: &Screen) -> Result<Exit, Failure> {
     let mut lines = vec![format!("{}: {}", screen.strong(&scores.model), plural(scores.rows, "row"))];
     for (node, measures) in &scores.nodes {
         let mut rows = Vec::new();
-        collect("", measures, &mut rows);
+        let mut measures = measures.clone();
+        let bins = measures.as_object_mut().and_then(|m| m.remove("calibration"));
+        collect("", &measures, &mut rows);
         lines.push(screen.strong(node));
         lines.extend(table(None, &[Align::Left, Align::Right], &rows));
+        if let Some(Value::Array(bins)) = bins {
+            lines.push(screen.faint("  calibration"));
+            let header = ["probability", "rows", "predicted", "observed"];
+            lines.extend(table(
+                Some(&header),
+                &[Align::Left, Align::Right, Align::Right, Align::Right],
+                &calibration(&bins),
+            ));
+        }
     }
     lines.push(String::new());
     screen.result(lines.join("\n").as_bytes())?;
     Ok(Exit::Done)
+}
+
+/// One row a bin of probabilities.
+fn calibration(bins: &[Value]) -> Vec<Vec<String>> {
+    bins.iter()
+        .map(|bin| {
+            let share = |key: &str| format!("{:.3}", bin[key].as_f64().unwrap_or(f64::NAN));
+            let edge = |key: &str| format!("{:.1}", bin[key].as_f64().unwrap_or(f64::NAN));
+            vec![
+                format!("{} to {}", edge("from"), edge("to")),
+                bin["rows"].to_string(),
+                share("predicted"),
+                share("observed"),
+            ]
+        })
+        .collect()
 }
 
 /// Every number with its name; names of nested ones one after the other.

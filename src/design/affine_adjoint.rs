@@ -168,9 +168,7 @@ impl Backward<'_, '_> {
                     let each = if *native == Native::Sum { 1.0 } else { 1.0 / n as f64 };
                     Ok(vec![(*a, self.lifted(n, (0..n).map(|i| (i, 0)), &(g * each)))])
                 }
-                (Native::Dot, [a, b]) if random(a) => {
-                    self.contract(*a, *b, form(*a)?, &g, Contract::DotLeft)
-                }
+                (Native::Dot, [a, b]) if random(a) => self.contract(*a, *b, form(*a)?, &g, Contract::DotLeft),
                 (Native::Dot, [a, b]) => self.contract(*b, *a, form(*b)?, &g, Contract::DotRight),
                 _ => Err(failed(Why::NotLinear(format!("{native:?}").to_lowercase()))),
             },
@@ -224,12 +222,7 @@ impl Backward<'_, '_> {
     }
 
     /// Zeros of n rows, to which rows of `g` are added: (to, from).
-    fn lifted(
-        &self,
-        n: usize,
-        rows: impl Iterator<Item = (usize, usize)>,
-        g: &DMatrix<f64>,
-    ) -> DMatrix<f64> {
+    fn lifted(&self, n: usize, rows: impl Iterator<Item = (usize, usize)>, g: &DMatrix<f64>) -> DMatrix<f64> {
         let mut out = DMatrix::zeros(n, self.columns);
         for (to, from) in rows.filter(|(to, _)| *to < n) {
             for c in 0..self.columns {
@@ -308,13 +301,7 @@ impl Backward<'_, '_> {
     }
 
     /// out = Σ_i x_i d_i
-    fn inner(
-        &mut self,
-        x: ExprId,
-        d: ExprId,
-        form: &Affine,
-        g: &DMatrix<f64>,
-    ) -> Result<Parts, EvalError> {
+    fn inner(&mut self, x: ExprId, d: ExprId, form: &Affine, g: &DMatrix<f64>) -> Result<Parts, EvalError> {
         let failed = |why| EvalError { expr: d, why };
         let used = self.used_rows(x, form);
         let rows = Want::rows(some(&used, form.rows));
@@ -331,13 +318,7 @@ impl Backward<'_, '_> {
     }
 
     /// out = A x for a design A [N,B] and x [B] or [B,C]: Ā_nb = Σ out̄ x, over the rows of x that are used.
-    fn design(
-        &mut self,
-        x: ExprId,
-        a: ExprId,
-        form: &Affine,
-        g: &DMatrix<f64>,
-    ) -> Result<Parts, EvalError> {
+    fn design(&mut self, x: ExprId, a: ExprId, form: &Affine, g: &DMatrix<f64>) -> Result<Parts, EvalError> {
         let failed = |why| EvalError { expr: a, why };
         let used = self.used_rows(x, form);
         let n = g.nrows().checked_div(form.cols).unwrap_or(0);

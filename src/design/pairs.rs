@@ -44,7 +44,12 @@ pub(super) fn abs_dist(x: &DMatrix<f64>, c: &DMatrix<f64>, scale: Option<&[f64]>
 }
 
 /// Π_k 1 + x c + x c m − (x + c)/2 m² + m³/3, m = min(x, c) (Tipping 2001, the kernel of §4.1)
-pub(super) fn linear_spline(x: &DMatrix<f64>, c: &DMatrix<f64>, scale: Option<&[f64]>, out: &mut DMatrix<f64>) {
+pub(super) fn linear_spline(
+    x: &DMatrix<f64>,
+    c: &DMatrix<f64>,
+    scale: Option<&[f64]>,
+    out: &mut DMatrix<f64>,
+) {
     out.fill(1.0);
     fold(x, c, scale, out, |product, s, x, c| {
         let (x, c) = (s * x, s * c);

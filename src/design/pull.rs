@@ -40,10 +40,9 @@ pub(super) fn pull(
             match (a.rank, b.rank) {
                 (Rank::Scalar, _) | (_, Rank::Scalar) => elementwise(Op::Mul, a, b, value, g, wanted),
                 // out = Bᵀ a
-                (Rank::Vector, Rank::Matrix) => vec![
-                    part(0, &|| product(&b.array, g)),
-                    part(1, &|| product(&a.array, &g.transpose())),
-                ],
+                (Rank::Vector, Rank::Matrix) => {
+                    vec![part(0, &|| product(&b.array, g)), part(1, &|| product(&a.array, &g.transpose()))]
+                }
                 // out = a · b
                 (Rank::Vector, Rank::Vector) => {
                     let g = g.iter().sum::<f64>();
@@ -144,8 +143,20 @@ fn elementwise(op: Op, a: &Value, b: &Value, y: &Value, g: &DMatrix<f64>, wanted
                 if y == 0.0 { 0.0 } else { y * a.ln() },
             ),
             Op::Min | Op::Max if a == b => (0.5, 0.5),
-            Op::Min => if a < b { (1.0, 0.0) } else { (0.0, 1.0) },
-            Op::Max => if a > b { (1.0, 0.0) } else { (0.0, 1.0) },
+            Op::Min => {
+                if a < b {
+                    (1.0, 0.0)
+                } else {
+                    (0.0, 1.0)
+                }
+            }
+            Op::Max => {
+                if a > b {
+                    (1.0, 0.0)
+                } else {
+                    (0.0, 1.0)
+                }
+            }
         }
     };
     let entry = |v: &Value, i: usize| v.array[if v.rank == Rank::Scalar { 0 } else { i }];
@@ -193,8 +204,7 @@ fn call(
         }
         Rule::Pairs(_, adjoint) => {
             let c = args.get(1).ok_or(Why::Circle)?;
-            let bar =
-                adjoint(&first.array, &c.array, args.get(2).map(|s| s.array.as_slice()), g);
+            let bar = adjoint(&first.array, &c.array, args.get(2).map(|s| s.array.as_slice()), g);
             let mut parts = vec![Some(bar.x), Some(bar.c)];
             parts.extend(args.get(2).map(|s| Some(DMatrix::from_iterator(s.rows(), s.cols(), bar.scale))));
             parts.into_iter().zip(wanted).map(|(p, wanted)| p.filter(|_| *wanted)).collect()

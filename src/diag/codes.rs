@@ -108,6 +108,9 @@ codes! {
     "E0614" "a parameter that cannot be learned"
     "E0615" "a precision of nothing"
     "E0616" "a hyperprior without a maximum"
+    "E0630" "a factor without a closed form"
+    "E0631" "a bound without a maximum"
+    "E0632" "a likelihood that `variational` cannot serve"
 
     // E07 data (raised in session/bind and, for files, in the binary's io/)
     "E0701" "the data have no rows"
@@ -160,6 +163,7 @@ codes! {
     "E0803" "a number overflowed"
     "E0804" "not enough memory allowed"
     "E0805" "a hyperparameter has no estimate"
+    "E0806" "the weights have no mode"
     "E0810" "a fit cannot be written"
     "E0811" "a fit file is damaged"
     "E0812" "no fit file"
@@ -208,6 +212,7 @@ codes! {
     "W0808" "the fit did not converge"
     "W0810" "jitter was needed"
     "W0811" "scores on the training rows"
+    "W0812" "perfectly separated classes"
 }
 
 /// The registered code of that name.

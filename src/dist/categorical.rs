@@ -1,6 +1,7 @@
 //! One of several unordered levels.
 
-use super::{Arg, ArgShape, Elem, Family, Support};
+use super::softmax_normal::log_mean_softmax;
+use super::{Arg, ArgShape, Elem, Family, Local, Marginal, Outcome, Score, Support};
 
 /// Categorical(y | p).
 pub static CATEGORICAL: Family = Family {
@@ -20,10 +21,10 @@ pub static CATEGORICAL: Family = Family {
     ],
     gaussian: None,
     precision_prior: None,
-    score: None,
+    score: Some(Score { predictors: &["softmax"], local, third, by_arg: super::score::no_argument }),
     mixture: None,
     bound: None,
-    marginal: None,
+    marginal: Some(Marginal { predictors: &["softmax"], outcome: Outcome::Levels(predictive) }),
     sample,
     log_density,
 };
@@ -80,5 +81,47 @@ fn parameters(args: &[f64]) -> Option<(Link, &[f64])> {
             (proper && (p.iter().sum::<f64>() - 1.0).abs() < 1e-9).then_some((Link::Probability, p))
         }
         _ => None,
+    }
+}
+
+/// p = softmax(f)
+fn probabilities(args: &[f64]) -> Vec<f64> {
+    let f = &args[..args.len() / 2];
+    (0..f.len()).map(|k| log_probability(k, Link::Softmax, f).exp()).collect()
+}
+
+/// δ_k = 1[y = k] − p_k, h_kl = p_k (1[k = l] − p_l)
+fn local(value: f64, args: &[f64], out: &mut Local) {
+    let p = probabilities(args);
+    out.log_density = log_density(value, args);
+    for a in 0..p.len() {
+        out.score[a] = f64::from(u8::from(value == a as f64)) - p[a];
+        for b in 0..p.len() {
+            out.curvature[a + b * p.len()] = -p[a] * p[b];
+        }
+        // p (1 − p) as a product of what is left, not a difference
+        let rest: f64 = (0..p.len()).filter(|b| *b != a).map(|b| p[b]).sum();
+        out.curvature[a + a * p.len()] = p[a] * rest;
+    }
+}
+
+/// Σ_bc V_bc dh_bc/df_a = p_a (V_aa − Σ_b p_b V_bb − 2 [(V p)_a − pᵀ V p])
+fn third(_: f64, args: &[f64], variance: &[f64], out: &mut [f64]) {
+    let p = probabilities(args);
+    let k = p.len();
+    let vp: Vec<f64> = (0..k).map(|a| (0..k).map(|b| variance[a + b * k] * p[b]).sum()).collect();
+    let pvp: f64 = p.iter().zip(&vp).map(|(p, v)| p * v).sum();
+    let trace: f64 = (0..k).map(|b| p[b] * variance[b + b * k]).sum();
+    for a in 0..k {
+        out[a] = p[a] * (variance[a + a * k] - trace - 2.0 * (vp[a] - pvp));
+    }
+}
+
+/// ln P of each level, the scores averaged over their Gaussian.
+fn predictive(args: &[f64], variance: &[f64]) -> Vec<f64> {
+    match parameters(args) {
+        None => vec![f64::NAN; args.len() / 2],
+        Some((Link::Softmax, mean)) => log_mean_softmax(mean, variance),
+        Some((Link::Probability, p)) => p.iter().map(|p| p.ln()).collect(),
     }
 }

@@ -12,6 +12,7 @@ pub mod elem;
 pub mod flat;
 pub mod gamma;
 pub mod interval;
+pub mod logistic_normal;
 pub mod marginal;
 pub mod mixture;
 pub mod normal;
@@ -19,13 +20,15 @@ pub mod ordinal;
 pub mod page;
 pub mod poisson;
 pub mod score;
+pub mod softmax_normal;
 pub mod student_t;
 
 use std::fmt;
+use std::ops::Range;
 
 pub use bound::Bound;
 pub use elem::Elem;
-pub use marginal::Marginal;
+pub use marginal::{Marginal, Moments, Number, Outcome};
 pub use mixture::Mixture;
 pub use score::{Local, Score};
 
@@ -81,6 +84,21 @@ impl fmt::Debug for Family {
 impl PartialEq for Family {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
+    }
+}
+
+impl Family {
+    /// The places of an argument among the values of all of them, for a draw of so many levels.
+    pub fn places(&self, name: &str, levels: usize) -> Option<Range<usize>> {
+        let mut start = 0;
+        for arg in self.args {
+            let end = start + arg.shape.len(levels);
+            if arg.name == name {
+                return Some(start..end);
+            }
+            start = end;
+        }
+        None
     }
 }
 
@@ -150,6 +168,17 @@ pub enum ArgShape {
     PerLevel,
     /// A vector of the levels less one.
     Cutpoints,
+}
+
+impl ArgShape {
+    /// How many numbers it has for one draw of so many levels.
+    pub fn len(self, levels: usize) -> usize {
+        match self {
+            ArgShape::Node => 1,
+            ArgShape::PerLevel => levels,
+            ArgShape::Cutpoints => levels.saturating_sub(1),
+        }
+    }
 }
 
 /// Whether an argument must be there.

@@ -2,7 +2,9 @@
 
 use std::f64::consts::PI;
 
-use super::{Arg, Elem, Family, Support, draw, one_of};
+use super::marginal::single;
+use super::{Arg, Elem, Family, Local, Marginal, Moments, Number, Outcome, Score, Support, draw, one_of};
+use crate::math::quadrature::log_integral_concave;
 use crate::math::special;
 
 /// Poisson(y | rate).
@@ -21,10 +23,13 @@ pub static POISSON: Family = Family {
     ],
     gaussian: None,
     precision_prior: None,
-    score: None,
+    score: Some(Score { predictors: &["log"], local, third, by_arg: super::score::no_argument }),
     mixture: None,
     bound: None,
-    marginal: None,
+    marginal: Some(Marginal {
+        predictors: &["log"],
+        outcome: Outcome::Number(Number { moments, log_density: log_predictive, distribution: None }),
+    }),
     sample,
     log_density,
 };
@@ -73,4 +78,43 @@ fn parameters(args: &[f64]) -> Option<(f64, f64)> {
         (1, rate) if rate >= 0.0 && rate.is_finite() => Some((rate.ln(), rate)),
         _ => None,
     }
+}
+
+/// δ = y − e^f, h = e^f
+fn local(value: f64, args: &[f64], out: &mut Local) {
+    let rate = args[0].exp();
+    out.set(log_density(value, args), value - rate, rate);
+}
+
+/// dh/df = e^f
+fn third(_: f64, args: &[f64], variance: &[f64], out: &mut [f64]) {
+    out[0] = variance[0] * args[0].exp();
+}
+
+/// Mean and deviation of a count whose log rate is N(μ, v): the rate r has mean e^{μ + v/2} and variance
+/// (e^v − 1) e^{2μ + v}, and the variance of the count is E r + Var r.
+fn moments(args: &[f64], variance: &[f64]) -> Moments {
+    let v = single(variance);
+    let Some((log, _)) = parameters(args) else {
+        return Moments { mean: f64::NAN, sd: f64::NAN, sd_mean: None };
+    };
+    let mean = (log + 0.5 * v).exp();
+    Moments { mean, sd: mean.sqrt().hypot(mean * v.exp_m1().sqrt()), sd_mean: None }
+}
+
+/// ln ∫ P(y | e^f) N(f | μ, v) df: the logarithm of the integrand is concave.
+fn log_predictive(value: f64, args: &[f64], variance: &[f64]) -> f64 {
+    let v = single(variance);
+    let Some((log, _)) = parameters(args) else { return f64::NAN };
+    let is_count = value >= 0.0 && value.fract() == 0.0 && value.is_finite();
+    if v == 0.0 || !is_count || !log.is_finite() {
+        return log_density(value, args);
+    }
+    let sd = v.sqrt();
+    let at = |f: f64| log_density(value, &[f, f64::NAN]) + special::ln_phi((f - log) / sd);
+    // between μ and the place where P(y | e^f) is largest; where that is −∞, f = μ − v e^f at the maximum
+    let best = if value > 0.0 { value.ln() } else { log.min(0.0) - v };
+    // curvature 1/v + e^f
+    let width = |f: f64| (4.0 / (1.0 / v + f.exp()).sqrt()).min(1.5);
+    log_integral_concave((log, best), &width, &at) - sd.ln()
 }

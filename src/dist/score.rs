@@ -46,3 +46,15 @@ impl Local {
         self.curvature[0] = curvature;
     }
 }
+
+/// The family has no argument beside its predictors.
+pub(super) fn no_argument(_: f64, _: &[f64], _: usize, out: &mut Local) {
+    out.log_density = 0.0;
+    out.score.fill(0.0);
+    out.curvature.fill(0.0);
+}
+
+/// The curvature does not depend on the predictor.
+pub(super) fn no_change(_: f64, _: &[f64], _: &[f64], out: &mut [f64]) {
+    out.fill(0.0);
+}

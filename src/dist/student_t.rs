@@ -2,7 +2,9 @@
 
 use std::f64::consts::PI;
 
-use super::{Arg, Elem, Family, Support, one_of};
+use super::marginal::single;
+use super::{Arg, Elem, Family, Marginal, Mixture, Moments, Number, Outcome, Support, one_of};
+use crate::math::quadrature::log_gamma_expectation;
 use crate::math::special;
 
 /// t(y | mean, precision, dof).
@@ -30,9 +32,16 @@ pub static STUDENT_T: Family = Family {
     gaussian: None,
     precision_prior: None,
     score: None,
-    mixture: None,
+    mixture: Some(Mixture { mean: "mean", scales: &[("precision", 1.0), ("sd", -2.0)], dof: "dof" }),
     bound: None,
-    marginal: None,
+    marginal: Some(Marginal {
+        predictors: &["mean"],
+        outcome: Outcome::Number(Number {
+            moments,
+            log_density: log_predictive,
+            distribution: Some(distribution),
+        }),
+    }),
     sample,
     log_density,
 };
@@ -61,4 +70,48 @@ fn parameters(args: &[f64]) -> Option<(f64, f64, f64)> {
     };
     let proper = |x: f64| x > 0.0 && x.is_finite();
     (mean.is_finite() && proper(dof) && proper(root)).then_some((mean, dof, root))
+}
+
+/// Mean, deviation of an observation and of the mean, under N(mean, v): the variance is
+/// v + dof / (dof − 2) / precision, infinite for dof ≤ 2; for dof ≤ 1 there is not even a mean.
+fn moments(args: &[f64], variance: &[f64]) -> Moments {
+    let v = single(variance);
+    let Some((mean, dof, root)) = parameters(args) else {
+        return Moments { mean: f64::NAN, sd: f64::NAN, sd_mean: None };
+    };
+    let sd = if dof <= 1.0 {
+        f64::NAN
+    } else if dof <= 2.0 {
+        f64::INFINITY
+    } else {
+        (v + dof / (dof - 2.0) / (root * root)).sqrt()
+    };
+    Moments { mean, sd, sd_mean: Some(v.sqrt()) }
+}
+
+/// ln E N(y | mean, v + 1/(λ precision)) over the scale λ ~ Gamma(dof/2, dof/2).
+fn log_predictive(value: f64, args: &[f64], variance: &[f64]) -> f64 {
+    let v = single(variance);
+    let Some((mean, dof, root)) = parameters(args) else { return f64::NAN };
+    if v == 0.0 || !value.is_finite() {
+        return log_density(value, args);
+    }
+    let d = value - mean;
+    let at = |u: f64| {
+        let sd = (v + (-u).exp() / (root * root)).sqrt();
+        special::ln_phi(d / sd) - sd.ln()
+    };
+    // the density at its best scale
+    let best = special::ln_phi(0.0) - v.sqrt().max(d.abs()).ln();
+    log_gamma_expectation(0.5 * dof, best, &at)
+}
+
+/// E Φ((y − mean)/sqrt(v + 1/(λ precision))) over the same scale.
+fn distribution(value: f64, args: &[f64], variance: &[f64]) -> f64 {
+    let v = single(variance);
+    let Some((mean, dof, root)) = parameters(args) else { return f64::NAN };
+    let d = (value - mean).abs();
+    let at = |u: f64| special::ln_normal_cdf(-d / (v + (-u).exp() / (root * root)).sqrt());
+    let tail = log_gamma_expectation(0.5 * dof, 0.0, &at).exp();
+    if value > mean { 1.0 - tail } else { tail }
 }

@@ -83,7 +83,8 @@ pub fn maximise(
         }
         let longest = settings.reach / largest(&direction);
         // without curvature, one unit is far enough for coordinates of natural scale
-        let first = if pairs.is_empty() { (0.3 / largest(&direction)).min(longest) } else { longest.min(1.0) };
+        let first =
+            if pairs.is_empty() { (0.3 / largest(&direction)).min(longest) } else { longest.min(1.0) };
         let mut along = |a: f64| {
             let mut to: Vec<f64> = x.iter().zip(&direction).map(|(x, d)| x + a * d).collect();
             clamp(&mut to);
@@ -95,8 +96,13 @@ pub fn maximise(
                 .zip(&held)
                 .map(|((d, g), held)| if *held { 0.0 } else { d * g })
                 .sum();
-            (value.is_finite() && gradient.iter().all(|g| g.is_finite()))
-                .then_some(Trial { a, x: to, value, gradient, slope })
+            (value.is_finite() && gradient.iter().all(|g| g.is_finite())).then_some(Trial {
+                a,
+                x: to,
+                value,
+                gradient,
+                slope,
+            })
         };
         let Some(next) = search(&mut along, value, rise, first, longest) else {
             if pairs.is_empty() {
@@ -230,8 +236,7 @@ mod tests {
 
     #[test]
     fn the_curved_valley_is_followed_to_its_end() {
-        let found =
-            maximise(&[-1.2, 1.0], &[FREE; 2], &mut rosenbrock, TIGHT, &mut |_| true).unwrap();
+        let found = maximise(&[-1.2, 1.0], &[FREE; 2], &mut rosenbrock, TIGHT, &mut |_| true).unwrap();
         assert!(found.slope <= 1e-9 && found.steps < 80, "{found:?}");
         assert!((found.x[0] - 1.0).abs() < 1e-9 && (found.x[1] - 1.0).abs() < 1e-9);
     }

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::ir::{Block, HyperScale, HyperUpdate, Options, Plan, Term};
+use super::ir::{Block, HyperScale, HyperUpdate, Options, Plan, Schedule, Term};
 use super::method::Method;
-use super::obstacles::{evidence_obstacles, rate_of, scale_of, scale_powers};
+use super::obstacles::{point_obstacles, predictor_of, rate_of, scale_of, scale_powers};
 use super::{params, steps, updates};
 use crate::check::typed::{Model, NodeId, NodeKind};
 use crate::diag::Diagnostics;
@@ -18,12 +18,13 @@ pub static EVIDENCE: Method = Method {
     name: "evidence",
     summary: "an exact Gaussian over the weights, point hyperparameters by type-II maximum likelihood or MAP",
     options: &["updates", "hyper_scale", "schedule"],
+    sequential: true,
     obstacles,
     compile,
 };
 
 fn obstacles(model: &Model, dag: &Dag, options: &Options) -> Diagnostics {
-    evidence_obstacles(model, dag, options)
+    point_obstacles(model, dag, options, "evidence")
 }
 
 fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
@@ -38,11 +39,12 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
     let (stop, prune) = (steps::stop(&hypers, &options), steps::prune(model, &hypers, &options));
     Plan {
         method: "evidence".to_owned(),
-        schedule: "batch".to_owned(),
+        schedule: options.schedule.name().to_owned(),
         why: Vec::new(),
         rejected: Vec::new(),
         blocks,
         terms,
+        factors: Vec::new(),
         hypers,
         params,
         steps,
@@ -55,7 +57,7 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
 }
 
 /// Every Gaussian latent node, parents before children.
-fn blocks(model: &Model, dag: &Dag) -> Vec<Block> {
+pub(super) fn blocks(model: &Model, dag: &Dag) -> Vec<Block> {
     let order = dag.topological().into_iter().filter(|id| dag.node(*id).role == Role::Latent);
     order
         .filter_map(|id| {
@@ -73,18 +75,22 @@ fn blocks(model: &Model, dag: &Dag) -> Vec<Block> {
         .collect()
 }
 
-fn terms(model: &Model) -> Vec<Term> {
+pub(super) fn terms(model: &Model) -> Vec<Term> {
     let mut terms = Vec::new();
     for (node, dist) in model.stochastic().filter(|(n, _)| n.is_observed()) {
-        let mean = dist.family.gaussian.and_then(|g| g.mean).and_then(|name| dist.arg(name));
-        let (Some(mean), Some(scale)) = (mean, scale_of(dist)) else { continue };
+        let Some((predictor, mean)) = predictor_of(dist) else { continue };
+        let scales = dist.family.gaussian.map_or(&[][..], |g| g.scales);
+        let other = |name: &str| name != predictor && scales.iter().all(|(s, _)| *s != name);
+        let args = dist.args.iter().filter(|a| other(&a.name));
         let blocks: BTreeSet<NodeId> = affine_in(model, mean).unwrap_or_default();
         terms.push(Term {
             node: node.id,
             name: node.name.clone(),
             family: dist.family.name.to_owned(),
+            predictor: predictor.to_owned(),
             mean,
-            scale,
+            scale: scale_of(dist),
+            args: args.map(|a| (a.name.to_string(), a.value)).collect(),
             weight: dist.weight,
             blocks: blocks.into_iter().collect(),
         });
@@ -92,7 +98,7 @@ fn terms(model: &Model) -> Vec<Term> {
     terms
 }
 
-fn hypers(model: &Model, options: &Options) -> Vec<HyperUpdate> {
+pub(super) fn hypers(model: &Model, options: &Options) -> Vec<HyperUpdate> {
     let mut hypers = Vec::new();
     for node in &model.nodes {
         let NodeKind::Latent(dist) = &node.kind else { continue };
@@ -109,13 +115,19 @@ fn hypers(model: &Model, options: &Options) -> Vec<HyperUpdate> {
             && rate_power > 0.0
             && constant(model, rate) == Some(0.0)
             && options.hyper_scale == HyperScale::Log;
-        let formula = updates::formula(model, node.id, flat, options);
+        let formula = match options.schedule {
+            Schedule::Sequential if flat && updates::is_own(model, node.id) => {
+                format!("{}_i = s_i² / (q_i² − s_i), ∞ if q_i² ≤ s_i", node.name)
+            }
+            _ => updates::formula(model, node.id, flat, options),
+        };
         hypers.push(HyperUpdate {
             node: node.id,
             name: node.name.clone(),
             shape,
             rate,
             rate_power,
+            parents: Vec::new(),
             scales,
             formula,
         });

@@ -10,7 +10,7 @@ use crate::check::typed::{ExprId, NodeId};
 pub struct Plan {
     /// `evidence`, `laplace`, `variational`; `sequential` is a schedule.
     pub method: String,
-    /// `batch` or `sequential`.
+    /// `batch`, `sequential`, or `auto`: settled by the number of weights when data are bound.
     pub schedule: String,
     /// Why this plan, one sentence each.
     pub why: Vec<String>,
@@ -20,6 +20,9 @@ pub struct Plan {
     pub blocks: Vec<Block>,
     /// The likelihood terms.
     pub terms: Vec<Term>,
+    /// What every row of a term has of its own under a mean field; empty for other methods.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub factors: Vec<RowFactor>,
     /// Hyperparameters and how each is updated.
     pub hypers: Vec<HyperUpdate>,
     /// Learned parameters.
@@ -75,7 +78,7 @@ pub struct ScaleExpr {
     pub power: f64,
 }
 
-/// An observed Gaussian node.
+/// An observed node.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Term {
     /// The node.
@@ -84,17 +87,50 @@ pub struct Term {
     pub name: String,
     /// The name of its family.
     pub family: String,
-    /// Its mean: affine in the blocks.
+    /// The argument that is its linear predictor: `mean`, `logit`, `softmax` …
+    pub predictor: String,
+    /// Its linear predictor (the mean of a Gaussian): affine in the blocks.
     #[serde(skip)]
     pub mean: ExprId,
-    /// Its scale.
+    /// The scale of a Gaussian; `None` for other families.
     #[serde(skip)]
-    pub scale: ScaleExpr,
+    pub scale: Option<ScaleExpr>,
+    /// The other arguments that are given, by name (not predictor, not scale).
+    #[serde(skip)]
+    pub args: Vec<(String, ExprId)>,
     /// Case weights.
     #[serde(skip)]
     pub weight: Option<ExprId>,
     /// The blocks its mean uses.
     pub blocks: Vec<NodeId>,
+}
+
+/// A latent scale, or a bound, of every row of a term.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct RowFactor {
+    /// The term.
+    pub node: NodeId,
+    /// Its name.
+    pub name: String,
+    /// Which.
+    pub kind: RowFactorKind,
+}
+
+/// What a row has of its own.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RowFactorKind {
+    /// Its noise is a mixture over a latent scale with so many degrees of freedom.
+    Scale {
+        /// Degrees of freedom.
+        #[serde(skip)]
+        dof: ExprId,
+    },
+    /// Its likelihood has a quadratic bound in this argument.
+    Bound {
+        /// The argument.
+        predictor: String,
+    },
 }
 
 /// A hyperparameter.
@@ -112,6 +148,9 @@ pub struct HyperUpdate {
     pub rate: ExprId,
     /// 1 for a rate, −1 for a scale.
     pub rate_power: f64,
+    /// Hyperparameters in its rate.
+    #[serde(skip)]
+    pub parents: Vec<NodeId>,
     /// What it scales: names of blocks and terms.
     pub scales: Vec<String>,
     /// The update, as a formula.
@@ -166,6 +205,12 @@ pub struct Options {
     pub updates: Updates,
     /// Where a Gamma hyperprior is a density.
     pub hyper_scale: HyperScale,
+    /// Which weights share a factor of the mean field.
+    pub blocks: Blocks,
+    /// Whether precisions follow the papers' rule or the exact slope of the Laplace evidence.
+    pub curvature: Curvature,
+    /// All weights at once, or one at a time.
+    pub schedule: Schedule,
 }
 
 impl Default for Options {
@@ -177,6 +222,32 @@ impl Default for Options {
             min_gain: 0.2,
             updates: Updates::MacKay,
             hyper_scale: HyperScale::Log,
+            blocks: Blocks::Joint,
+            curvature: Curvature::Fixed,
+            schedule: Schedule::Batch,
+        }
+    }
+}
+
+/// In which order weights are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Schedule {
+    /// All at once, pruning.
+    Batch,
+    /// One basis function at a time: add, re-estimate, delete.
+    Sequential,
+    /// By the number of weights, once data are bound.
+    Auto,
+}
+
+impl Schedule {
+    /// As written in a program.
+    pub fn name(self) -> &'static str {
+        match self {
+            Schedule::Batch => "batch",
+            Schedule::Sequential => "sequential",
+            Schedule::Auto => "auto",
         }
     }
 }
@@ -199,4 +270,24 @@ pub enum HyperScale {
     Log,
     /// Density of theta.
     Density,
+}
+
+/// Which weights share a factor of the mean field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Blocks {
+    /// One joint Gaussian over all weights.
+    Joint,
+    /// One Gaussian for each latent node.
+    Separate,
+}
+
+/// How precisions follow the Laplace evidence (`docs/mathematics.md` §4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Curvature {
+    /// The papers' rule α = γ/w², with the Hessian at the mode held: no stationary point of the evidence.
+    Fixed,
+    /// The maximum of the Laplace evidence, by its exact gradient.
+    Exact,
 }

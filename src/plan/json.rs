@@ -22,9 +22,12 @@ pub fn json(plan: &Plan, model: &Model) -> Value {
         let names: Vec<&str> = term.blocks.iter().map(|id| model.node(*id).name.as_str()).collect();
         at["blocks"] = object!(names);
         at["mean"] = mean_text(model, Some(term.mean)).into();
-        at["scale"] = scale_text(model, Some(term.scale)).into();
+        at["scale"] = super::text::term_scale_text(model, term).into();
         at["weighted"] = term.weight.is_some().into();
         drop_ids(at);
+    }
+    for i in 0..plan.factors.len() {
+        drop_ids(&mut value["factors"][i]);
     }
     for (i, hyper) in plan.hypers.iter().enumerate() {
         let (shape, rate) = prior_text(model, hyper);

@@ -35,7 +35,7 @@ pub fn latex(plan: &Plan, model: &Model) -> String {
             escape(&term.name),
             escape(&term.family),
             escape_text(&mean_text(model, Some(term.mean))),
-            escape_text(&scale_text(model, Some(term.scale)))
+            escape_text(&super::text::term_scale_text(model, term))
         ));
     }
     out.push_str("\\end{itemize}\n\\begin{enumerate}\n");

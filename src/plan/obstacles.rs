@@ -1,9 +1,9 @@
-//! What stops the method `evidence`.
+//! What stops the methods with point hyperparameters, `evidence` and `laplace`.
 //!
-//! It serves every graph in which, given the precisions, data and weights are jointly Gaussian:
-//! each likelihood and each latent effect is Gaussian with a mean affine in the effects above it and
-//! a precision that is a product of powers of known numbers and hyperparameters; each
-//! hyperparameter has a conjugate prior whose own arguments are known.
+//! They serve every graph in which each latent effect is Gaussian with a mean affine in the effects
+//! above it and a precision that is a product of powers of known numbers and hyperparameters; each
+//! hyperparameter has a conjugate prior whose own arguments are known. `evidence` asks the same form of
+//! each likelihood, `laplace` a score and curvature in a predictor that is affine in the effects.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ use crate::graph::walk::{constant, latents};
 use crate::graph::{Dag, Role};
 use crate::source::Span;
 
-/// Everything that stops `evidence`, in source order; empty if it can serve.
-pub fn evidence_obstacles(model: &Model, dag: &Dag, options: &Options) -> Diagnostics {
+/// Everything that stops the method, in source order; empty if it can serve.
+pub fn point_obstacles(model: &Model, dag: &Dag, options: &Options, method: &str) -> Diagnostics {
     let mut found = Vec::new();
     if !model.nodes.iter().any(Node::is_observed) {
         found.push(nothing_observed(model));
@@ -26,13 +26,13 @@ pub fn evidence_obstacles(model: &Model, dag: &Dag, options: &Options) -> Diagno
         match &node.kind {
             NodeKind::Data(data) => {
                 if let Some(dist) = &data.likelihood {
-                    likelihood(model, node, dist, &mut found);
+                    likelihood(model, node, dist, method, &mut found);
                 }
             }
             NodeKind::Latent(dist) if dist.family.precision_prior.is_some() => {
-                hyper(model, dag, node, dist, options, &mut found);
+                hyper(model, dag, node, dist, options, method, &mut found);
             }
-            NodeKind::Latent(dist) => effect(model, node, dist, &mut found),
+            NodeKind::Latent(dist) => effect(model, node, dist, method, &mut found),
             NodeKind::Let { .. } | NodeKind::Param { .. } => {}
         }
     }
@@ -40,10 +40,10 @@ pub fn evidence_obstacles(model: &Model, dag: &Dag, options: &Options) -> Diagno
     found
 }
 
-/// The scale argument of a Gaussian that is given, with the power that makes it a precision.
+/// The scale argument of a Gaussian, or of a mixture of them, that is given, with the power that makes it a precision.
 pub fn scale_of(dist: &Dist) -> Option<ScaleExpr> {
-    let gaussian = dist.family.gaussian?;
-    gaussian.scales.iter().find_map(|(name, power)| Some(ScaleExpr { value: dist.arg(name)?, power: *power }))
+    let scales = dist.family.gaussian.map(|g| g.scales).or(dist.family.mixture.map(|m| m.scales))?;
+    scales.iter().find_map(|(name, power)| Some(ScaleExpr { value: dist.arg(name)?, power: *power }))
 }
 
 /// The rate argument of a prior of a precision that is given, with the power that makes it a rate.
@@ -81,38 +81,28 @@ fn is_gaussian_latent(model: &Model, id: NodeId) -> bool {
     matches!(&model.node(id).kind, NodeKind::Latent(dist) if dist.family.gaussian.is_some())
 }
 
-fn is_hyper(model: &Model, id: NodeId) -> bool {
+pub(super) fn is_hyper(model: &Model, id: NodeId) -> bool {
     matches!(&model.node(id).kind, NodeKind::Latent(dist) if dist.family.precision_prior.is_some())
 }
 
-fn likelihood(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
-    let Some(mean) = dist.family.gaussian.map(|g| g.mean) else {
-        found.push(
-            Diagnostic::error(
-                "E0609",
-                format!(
-                    "`evidence` needs a Gaussian likelihood, found {} for `{}`",
-                    dist.family.name, node.name
-                ),
-            )
-            .at(dist.span, "not Gaussian")
-            .note(format!("{} offers no Gaussian form of its mean and scale", dist.family.name))
-            .help(format!("give `{}` a Normal likelihood, which `evidence` serves", node.name)),
-        );
+/// The linear predictor of a likelihood: the name of the argument, and its value.
+pub fn predictor_of(dist: &Dist) -> Option<(&'static str, ExprId)> {
+    let gaussian = dist.family.gaussian.and_then(|g| g.mean);
+    let names = dist.family.score.as_ref().map_or(&[][..], |s| s.predictors);
+    gaussian.iter().chain(names).find_map(|name| Some((*name, dist.arg(name)?)))
+}
+
+fn likelihood(model: &Model, node: &Node, dist: &Dist, method: &str, found: &mut Diagnostics) {
+    if method == "laplace" {
+        scored(model, node, dist, found);
+    } else if !gaussian_likelihood(model, node, dist, method, found) {
         return;
-    };
-    let Some(mean) = mean else {
-        found.push(
-            Diagnostic::error(
-                "E0609",
-                format!("{} is no likelihood for the data `{}`", dist.family.name, node.name),
-            )
-            .at(dist.span, "says nothing about the data")
-            .help(format!("write `{} ~ Normal(mean, precision = …)`", node.name)),
-        );
-        return;
-    };
-    gaussian(model, node, dist, mean, found);
+    }
+    case_weights(model, node, dist, found);
+}
+
+/// Case weights are known.
+pub(super) fn case_weights(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
     if let Some(weight) = dist.weight {
         let unknown = latents(model, weight);
         if !unknown.is_empty() {
@@ -128,7 +118,99 @@ fn likelihood(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) 
     }
 }
 
-fn effect(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
+/// A likelihood with a score: a predictor affine in the effects, other arguments known.
+fn scored(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
+    let Some(score) = &dist.family.score else {
+        found.push(
+            Diagnostic::error(
+                "E0609",
+                format!(
+                    "`laplace` needs a log-concave likelihood, found {} for `{}`",
+                    dist.family.name, node.name
+                ),
+            )
+            .at(dist.span, "no score and curvature")
+            .help("leave `infer` out and let the compiler choose a plan for it"),
+        );
+        return;
+    };
+    let Some((predictor, _)) = predictor_of(dist) else {
+        let given = dist.args.first().map_or("", |a| a.name);
+        found.push(
+            Diagnostic::error(
+                "E0617",
+                format!(
+                    "`laplace` needs a linear predictor of `{}`, and {} is given by `{given}`",
+                    node.name, dist.family.name
+                ),
+            )
+            .at(dist.span, "no linear predictor")
+            .help(format!(
+                "write `{} ~ {}({} = …)`",
+                node.name,
+                dist.family.name,
+                score.predictors.join(" = …)` or `(")
+            )),
+        );
+        return;
+    };
+    gaussian(model, node, dist, predictor, found);
+    let scales = dist.family.gaussian.map_or(&[][..], |g| g.scales);
+    let others = dist.args.iter().filter(|a| a.name != predictor && scales.iter().all(|(s, _)| *s != a.name));
+    for DistArg { name, value, span } in others {
+        let unknown = latents(model, *value);
+        if !unknown.is_empty() {
+            found.push(
+                Diagnostic::error(
+                    "E0613",
+                    format!("the {name} of `{}` depend on the unknown {}", node.name, names(model, &unknown)),
+                )
+                .at(*span, "must be known for `laplace`")
+                .help(format!("give data or numbers, or declare `param {name}`")),
+            );
+        }
+    }
+}
+
+/// Whether it goes on: a Gaussian with a mean.
+fn gaussian_likelihood(
+    model: &Model,
+    node: &Node,
+    dist: &Dist,
+    method: &str,
+    found: &mut Diagnostics,
+) -> bool {
+    let Some(mean) = dist.family.gaussian.map(|g| g.mean) else {
+        found.push(
+            Diagnostic::error(
+                "E0609",
+                format!(
+                    "`{method}` needs a Gaussian likelihood, found {} for `{}`",
+                    dist.family.name, node.name
+                ),
+            )
+            .at(dist.span, "not Gaussian")
+            .note(format!("{} offers no Gaussian form of its mean and scale", dist.family.name))
+            .help(format!("give `{}` a Normal likelihood, which `evidence` serves", node.name)),
+        );
+        return false;
+    };
+    let Some(mean) = mean else {
+        found.push(
+            Diagnostic::error(
+                "E0609",
+                format!("{} is no likelihood for the data `{}`", dist.family.name, node.name),
+            )
+            .at(dist.span, "says nothing about the data")
+            .help(format!("write `{} ~ Normal(mean, precision = …)`", node.name)),
+        );
+        return false;
+    };
+    gaussian(model, node, dist, mean, found);
+    true
+}
+
+pub(super) fn effect(model: &Model, node: &Node, dist: &Dist, method: &str, found: &mut Diagnostics) {
     match dist.family.gaussian {
         Some(gaussian_form) => {
             if let Some(mean) = gaussian_form.mean {
@@ -138,7 +220,7 @@ fn effect(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
         None => found.push(
             Diagnostic::error(
                 "E0612",
-                format!("`evidence` needs a Gaussian effect or a prior of a precision, found {} for the latent `{}`", dist.family.name, node.name),
+                format!("`{method}` needs a Gaussian effect or a prior of a precision, found {} for the latent `{}`", dist.family.name, node.name),
             )
             .at(dist.span, format!("the prior of `{}`", node.name))
             .help(format!("write `{0} ~ Normal(0, precision = …)`, or declare `data {0}` if it is observed", node.name)),
@@ -147,7 +229,7 @@ fn effect(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
 }
 
 /// Mean and scale of a Gaussian, observed or latent.
-fn gaussian(model: &Model, node: &Node, dist: &Dist, mean: &str, found: &mut Diagnostics) {
+pub(super) fn gaussian(model: &Model, node: &Node, dist: &Dist, mean: &str, found: &mut Diagnostics) {
     if let Some(DistArg { value, span, .. }) = dist.args.iter().find(|a| a.name == mean) {
         match affine_in(model, *value) {
             Err(not) => found.push(
@@ -174,9 +256,7 @@ fn gaussian(model: &Model, node: &Node, dist: &Dist, mean: &str, found: &mut Dia
             }
         }
     }
-    let is_scale =
-        |arg: &&DistArg| dist.family.gaussian.is_some_and(|g| g.scales.iter().any(|(n, _)| *n == arg.name));
-    let scale = dist.args.iter().find(is_scale);
+    let scale = scale_of(dist).and_then(|s| dist.args.iter().find(|arg| arg.value == s.value));
     if let Some(DistArg { value, span, .. }) = scale {
         match scale_form(model, *value) {
             Err(not) => found.push(
@@ -205,7 +285,15 @@ fn gaussian(model: &Model, node: &Node, dist: &Dist, mean: &str, found: &mut Dia
     }
 }
 
-fn hyper(model: &Model, dag: &Dag, node: &Node, dist: &Dist, options: &Options, found: &mut Diagnostics) {
+fn hyper(
+    model: &Model,
+    dag: &Dag,
+    node: &Node,
+    dist: &Dist,
+    options: &Options,
+    method: &str,
+    found: &mut Diagnostics,
+) {
     let Some(prior) = dist.family.precision_prior else { return };
     let rate = rate_of(dist);
     for DistArg { name, value, span } in &dist.args {
@@ -220,7 +308,7 @@ fn hyper(model: &Model, dag: &Dag, node: &Node, dist: &Dist, options: &Options, 
                         names(model, &unknown)
                     ),
                 )
-                .at(*span, "must be known for `evidence`")
+                .at(*span, format!("must be known for `{method}`"))
                 .help(format!("give a number: `{} ~ {}({name} = 0, …)`", node.name, dist.family.name)),
             );
         }
@@ -245,7 +333,7 @@ fn hyper(model: &Model, dag: &Dag, node: &Node, dist: &Dist, options: &Options, 
     }
 }
 
-fn unused_hyper(model: &Model, dag: &Dag, node: &Node) -> Diagnostic {
+pub(super) fn unused_hyper(model: &Model, dag: &Dag, node: &Node) -> Diagnostic {
     let children: BTreeSet<NodeId> =
         dag.children(node.id).into_iter().filter(|c| dag.node(*c).role != Role::Derived).collect();
     let found = Diagnostic::error("E0615", format!("`{}` is the precision of nothing", node.name)).at(
@@ -259,7 +347,13 @@ fn unused_hyper(model: &Model, dag: &Dag, node: &Node) -> Diagnostic {
     found.help(format!("write `precision = {0}` where it belongs, or remove `{0}`", node.name))
 }
 
-fn nothing_observed(model: &Model) -> Diagnostic {
+pub(super) fn learned(node: &Node) -> Diagnostic {
+    Diagnostic::error("E0614", format!("this method learns no parameters: `{}`", node.name))
+        .at(node.span, "a `param` is learned")
+        .help("leave `infer` out, or ask for `evidence` or `laplace`, which learn it")
+}
+
+pub(super) fn nothing_observed(model: &Model) -> Diagnostic {
     Diagnostic::error("E0608", format!("nothing is observed in the model `{}`", model.name))
         .at(model.span, "no `data` has a distribution")
         .note("a node is observed if it is declared with `data` and has a `~`")

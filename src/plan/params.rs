@@ -48,7 +48,10 @@ pub fn param_obstacles(model: &Model) -> Diagnostics {
             found.push(
                 Diagnostic::error(
                     "E0614",
-                    format!("`{}` is {}, and only continuous parameters are learned", node.name, node.ty.elem),
+                    format!(
+                        "`{}` is {}, and only continuous parameters are learned",
+                        node.name, node.ty.elem
+                    ),
                 )
                 .at(node.span, "has no derivative")
                 .help(format!("write `let {} = …` and compare the evidence of a few values", node.name)),

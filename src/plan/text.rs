@@ -1,6 +1,6 @@
 //! The plan as text (`sbl plan`).
 
-use super::ir::{Block, HyperScale, HyperUpdate, Param, Plan, ScaleExpr, Term, Updates};
+use super::ir::{Block, Blocks, HyperScale, HyperUpdate, Param, Plan, ScaleExpr, Term, Updates};
 use super::options;
 use crate::check::dim::Dim;
 use crate::check::typed::{ExprId, Model, NodeId, NodeKind};
@@ -73,6 +73,16 @@ pub fn scale_text(model: &Model, scale: Option<ScaleExpr>) -> String {
     if factors.is_empty() { format!("{name} known") } else { format!("{name} ∝ {}", factors.join(" · ")) }
 }
 
+/// The scale of a Gaussian likelihood; the other arguments of any other.
+pub fn term_scale_text(model: &Model, term: &Term) -> String {
+    if let Some(scale) = term.scale {
+        return scale_text(model, Some(scale));
+    }
+    let known = |e: ExprId| written(model, e).unwrap_or_else(|| "known".to_owned());
+    let args: Vec<String> = term.args.iter().map(|(name, e)| format!("{name} = {}", known(*e))).collect();
+    if args.is_empty() { "no scale".to_owned() } else { args.join(", ") }
+}
+
 /// As in the program: `phi * w`; a long one by what is in it, `linear in w, u`; `0` if there is none.
 pub fn mean_text(model: &Model, mean: Option<ExprId>) -> String {
     let Some(mean) = mean else { return "0".to_owned() };
@@ -86,7 +96,11 @@ pub fn mean_text(model: &Model, mean: Option<ExprId>) -> String {
 
 /// Shape and rate of a hyperparameter as text.
 pub fn prior_text(model: &Model, hyper: &HyperUpdate) -> (String, String) {
-    let value = |e: ExprId| constant(model, e).map_or_else(|| "known".to_owned(), number_text);
+    let value = |e: ExprId| match constant(model, e) {
+        Some(x) => number_text(x),
+        None if latents(model, e).is_empty() => "known".to_owned(),
+        None => written(model, e).unwrap_or_else(|| "unknown".to_owned()),
+    };
     let rate = value(hyper.rate);
     (value(hyper.shape), if hyper.rate_power < 0.0 { format!("1/{rate}") } else { rate })
 }
@@ -107,12 +121,13 @@ fn block_text(model: &Model, block: &Block) -> String {
 fn term_text(model: &Model, term: &Term) -> String {
     let weight = if term.weight.is_some() { ", with case weights" } else { "" };
     format!(
-        "{} ({}): {}, mean {}, {}{weight}",
+        "{} ({}): {}, {} {}, {}{weight}",
         term.name,
         shape_text(model, &model.node(term.node).ty.shape),
         term.family,
+        term.predictor,
         mean_text(model, Some(term.mean)),
-        scale_text(model, Some(term.scale))
+        term_scale_text(model, term)
     )
 }
 
@@ -169,7 +184,8 @@ fn options_text(plan: &Plan) -> String {
         format!("min_gain = {}", number_text(o.min_gain)),
     ];
     let own = super::method::method(&plan.method).map(options::of).unwrap_or_default();
-    for (name, value) in [("updates", updates), ("hyper_scale", scale)] {
+    let blocks = if o.blocks == Blocks::Separate { "separate" } else { "joint" };
+    for (name, value) in [("updates", updates), ("hyper_scale", scale), ("blocks", blocks)] {
         if own.contains(&name) {
             parts.push(format!("{name} = {value}"));
         }

@@ -86,7 +86,8 @@ pub fn assemble_kept(
     for (t, term) in plan.terms.iter().enumerate() {
         let form = affine(eval, term.mean, restrict)?;
         let y = observed(eval, term.node, term.mean)?;
-        let scales = scales(eval, term.scale, y.len(), &layout)?;
+        let scale = term.scale.ok_or(EvalError { expr: term.mean, why: Why::NoValue(term.node) })?;
+        let scales = scales(eval, scale, y.len(), &layout)?;
         let weight = term.weight.map(|e| numbers(eval, e)).transpose()?;
         let entries: Vec<usize> = (0..y.len()).filter(|i| !y[*i].is_nan()).collect();
         let start = targets.len();
@@ -99,11 +100,12 @@ pub fn assemble_kept(
         layout.terms.push(Rows { node: term.node, start, entries });
         forms.push(form);
     }
-    let design = stack(plan, eval, &forms, &layout, targets.len(), weights.len())?;
+    let rows: Vec<(usize, &[usize])> = layout.terms.iter().map(|r| (r.start, r.entries.as_slice())).collect();
+    let design = stack(plan, eval, &forms, &layout, &rows, (targets.len(), weights.len()))?;
     Ok((Problem { targets, noise, counts, term: term_of, design, weights, hypers }, layout))
 }
 
-fn assemble_hypers(
+pub(crate) fn assemble_hypers(
     plan: &Plan,
     eval: &mut Evaluator<'_>,
     layout: &mut Layout,
@@ -123,7 +125,7 @@ fn assemble_hypers(
     Ok(hypers)
 }
 
-fn assemble_weights(
+pub(crate) fn assemble_weights(
     plan: &Plan,
     eval: &mut Evaluator<'_>,
     restrict: &Restrict,
@@ -148,7 +150,7 @@ fn assemble_weights(
 }
 
 /// The precision of each of `len` entries.
-fn scales(
+pub(crate) fn scales(
     eval: &mut Evaluator<'_>,
     scale: ScaleExpr,
     len: usize,
@@ -176,14 +178,15 @@ fn scales(
         .collect()
 }
 
-/// The design: rows of the present entries, columns of all innovations.
-fn stack(
+/// The design: for each term the rows of some entries of its predictor from a first row on, columns of
+/// all innovations.
+pub(crate) fn stack(
     plan: &Plan,
     eval: &Evaluator<'_>,
     forms: &[Affine],
     layout: &Layout,
-    n: usize,
-    m: usize,
+    rows: &[(usize, &[usize])],
+    (n, m): (usize, usize),
 ) -> Result<DMatrix<f64>, EvalError> {
     let somewhere = plan.terms.first().map_or(ExprId(0), |t| t.mean);
     let bytes = n.saturating_mul(m).saturating_mul(size_of::<f64>());
@@ -191,13 +194,13 @@ fn stack(
         return Err(EvalError { expr: somewhere, why: Why::Memory(bytes, eval.memory()) });
     }
     let mut design = DMatrix::zeros(n, m);
-    for ((form, rows), term) in forms.iter().zip(&layout.terms).zip(&plan.terms) {
+    for ((form, (start, entries)), term) in forms.iter().zip(rows).zip(&plan.terms) {
         for place in &layout.blocks {
             if let Some(coef) = form.coef(place.node) {
                 // a scalar mean serves every entry
-                let same = vec![0; rows.entries.len()];
-                let entries = if form.len() == 1 { &same } else { &rows.entries };
-                coef.add_to(Some(entries), &mut design, rows.start, place.start)
+                let same = vec![0; entries.len()];
+                let entries = if form.len() == 1 { &same } else { *entries };
+                coef.add_to(Some(entries), &mut design, *start, place.start)
                     .map_err(|why| EvalError { expr: term.mean, why })?;
             }
         }
@@ -206,18 +209,18 @@ fn stack(
 }
 
 /// The entries of an observed node, column-major; `NaN` is missing.
-fn observed(eval: &Evaluator<'_>, node: NodeId, expr: ExprId) -> Result<Vec<f64>, EvalError> {
+pub(crate) fn observed(eval: &Evaluator<'_>, node: NodeId, expr: ExprId) -> Result<Vec<f64>, EvalError> {
     let value = eval.inputs().values.get(&node).ok_or(EvalError { expr, why: Why::NoValue(node) })?;
     Ok(value.array.as_slice().to_vec())
 }
 
-fn size(eval: &Evaluator<'_>, node: NodeId, expr: ExprId) -> Result<usize, EvalError> {
+pub(crate) fn size(eval: &Evaluator<'_>, node: NodeId, expr: ExprId) -> Result<usize, EvalError> {
     let inputs = eval.inputs();
     let (_, rows, cols) = inputs.shape(&inputs.model.node(node).ty).map_err(|why| EvalError { expr, why })?;
     rows.checked_mul(cols).ok_or(EvalError { expr, why: Why::Memory(usize::MAX, eval.memory()) })
 }
 
-fn numbers(eval: &mut Evaluator<'_>, e: ExprId) -> Result<Vec<f64>, EvalError> {
+pub(crate) fn numbers(eval: &mut Evaluator<'_>, e: ExprId) -> Result<Vec<f64>, EvalError> {
     Ok(eval.finite(e, &Want::all())?.array.as_slice().to_vec())
 }
 

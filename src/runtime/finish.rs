@@ -75,6 +75,7 @@ pub(crate) fn finish(
         mean: weights.mean,
         covariance: weights.covariance,
         hypers: core.values(&point.x, &point.active),
+        factors: vec![None; core.hypers.len()],
         log_evidence: here.posterior.log_evidence,
         hyperprior: has_prior.then(|| core.ln_prior(&point.x, &live)),
         trace: control.trace,
@@ -161,7 +162,7 @@ pub(crate) fn is_at_cap(core: &Core, point: &Point, here: &Position, h: usize) -
     (point.x[h] >= hyper.upper && g >= 0.0) || (point.x[h] <= hyper.lower && g <= 0.0)
 }
 
-fn max_gain_outside(core: &Core, point: &Point, factors: &Factors) -> f64 {
+pub(crate) fn max_gain_outside(core: &Core, point: &Point, factors: &Factors) -> f64 {
     (0..core.weights.len())
         .filter(|&i| {
             core.usable[i] && core.weights[i].own.is_some() && point.active.binary_search(&i).is_err()
@@ -178,7 +179,7 @@ fn max_gain_outside(core: &Core, point: &Point, factors: &Factors) -> f64 {
 }
 
 /// s, q and gain of every weight of the problem.
-fn in_user_units(core: &Core, point: &Point, factors: &Factors) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+pub(crate) fn in_user_units(core: &Core, point: &Point, factors: &Factors) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let mut s = vec![f64::NAN; core.total];
     let mut q = vec![f64::NAN; core.total];
     let mut gain = vec![f64::NAN; core.total];

@@ -3,7 +3,7 @@
 use std::f64::consts::LN_2;
 
 use super::core::{Core, Hyper, Role, times_power_of_two};
-use super::problem::Problem;
+use super::problem::Hyper as ProblemHyper;
 use super::solution::Failure;
 use crate::plan::ir::{HyperScale, Options};
 
@@ -11,12 +11,12 @@ use crate::plan::ir::{HyperScale, Options};
 /// log precisions lose the user's powers of two exactly.
 pub(crate) fn describe_hypers(
     core: &mut Core,
-    problem: &Problem,
+    hypers: &[ProblemHyper],
     options: &Options,
     exponents: &[i32],
 ) -> Result<(), Failure> {
     let e = density_offset(options);
-    let count = problem.hypers.len();
+    let count = hypers.len();
     // internal ln precision = user's + 2 ln 2 · shift
     let mut shifts: Vec<f64> = exponents.iter().map(|&e| e as f64).collect();
     shifts.extend(core.weights.iter().map(|w| -w.exponent as f64));
@@ -71,7 +71,7 @@ pub(crate) fn describe_hypers(
     for (i, weight) in core.weights.iter().enumerate() {
         weight.log.powers.iter().for_each(|&(h, _)| in_weights[h].push(i));
     }
-    for (h, hyper) in problem.hypers.iter().enumerate() {
+    for (h, hyper) in hypers.iter().enumerate() {
         let shape = if hyper.held.is_some() { 0.0 } else { hyper.shape - e };
         let rate = if hyper.held.is_some() { 0.0 } else { hyper.rate };
         let used = in_rows[h] || !in_weights[h].is_empty();

@@ -8,7 +8,7 @@ use nalgebra::{DMatrix, DVector};
 use super::control::Budget;
 use super::core::{Core, LogLinear, RowClass, Weight};
 use super::hypers::{density_offset, describe_hypers};
-use super::problem::{Problem, Scale, WeightPrior};
+use super::problem::{Hyper, Problem, Scale, WeightPrior};
 use super::rows::{Columns, Rows, fold_held};
 use super::solution::Failure;
 use crate::math::parallel::parallel_groups;
@@ -84,7 +84,7 @@ pub(crate) fn prepare(problem: &Problem, options: &Options, budget: &Budget) -> 
         .map(|(&index, &exponent)| Weight {
             index,
             log: match &problem.weights[index] {
-                WeightPrior::Normal(scale) => fold_held(scale, problem),
+                WeightPrior::Normal(scale) => fold_held(scale, &problem.hypers),
                 WeightPrior::Flat => LogLinear { known: 0.0, powers: Vec::new() },
             },
             exponent,
@@ -107,7 +107,7 @@ pub(crate) fn prepare(problem: &Problem, options: &Options, budget: &Budget) -> 
         merged: Vec::new(),
         total: problem.weights.len(),
     };
-    describe_hypers(&mut core, problem, options, &exponents)?;
+    describe_hypers(&mut core, &problem.hypers, options, &exponents)?;
     compress(&mut core);
     merge(&mut core);
     if core.phi.iter().chain(core.t.iter()).chain(core.flat.iter()).any(|v| !v.is_finite()) {
@@ -124,12 +124,10 @@ fn check(problem: &Problem, options: &Options) -> Result<(), Failure> {
         && problem.design.nrows() == n
         && problem.design.ncols() == m;
     let hypers = problem.hypers.len();
-    let scale_is_good =
-        |s: &Scale| s.log_const.is_finite() && s.powers.iter().all(|&(h, p)| h < hypers && p.is_finite());
-    let scales = problem.noise.iter().all(scale_is_good)
+    let scales = problem.noise.iter().all(|s| scale_is_good(s, hypers))
         && problem.weights.iter().all(|w| match w {
             WeightPrior::Flat => true,
-            WeightPrior::Normal(s) => scale_is_good(s),
+            WeightPrior::Normal(s) => scale_is_good(s, hypers),
         });
     if !shapes {
         return Err(Failure::NonFinite { step: "the shapes of the problem" });
@@ -146,7 +144,17 @@ fn check(problem: &Problem, options: &Options) -> Result<(), Failure> {
     if problem.counts.iter().any(|k| !k.is_finite() || *k < 0.0) {
         return Err(Failure::NonFinite { step: "case weights" });
     }
-    for (h, hyper) in problem.hypers.iter().enumerate() {
+    check_hypers(&problem.hypers, options)
+}
+
+/// Whether a precision is a number for `hypers` hyperparameters.
+pub(crate) fn scale_is_good(scale: &Scale, hypers: usize) -> bool {
+    scale.log_const.is_finite() && scale.powers.iter().all(|&(h, p)| h < hypers && p.is_finite())
+}
+
+/// Held values and hyperpriors are numbers, and there is a maximum.
+pub(crate) fn check_hypers(hypers: &[Hyper], options: &Options) -> Result<(), Failure> {
+    for (h, hyper) in hypers.iter().enumerate() {
         let e = density_offset(options);
         match hyper.held {
             Some(value) if value > 0.0 && value.is_finite() => {}
@@ -265,7 +273,7 @@ fn compress(core: &mut Core) {
 
 /// Takes out zero columns and all but the first of parallel ones, where the weight has a free
 /// precision of its own: only the sum of 1/precision over parallel columns would matter.
-fn merge(core: &mut Core) {
+pub(crate) fn merge(core: &mut Core) {
     let alone = |w: &Weight| w.own.is_some() && w.log.powers.len() == 1;
     for i in 0..core.weights.len() {
         if core.weights[i].own.is_some() && core.phi.column(i).amax() == 0.0 {

@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::core::LogLinear;
 use super::prepare::NOTHING_LEFT;
-use super::problem::{Problem, Scale};
+use super::problem::{Hyper, Problem, Scale};
 
 /// The rows that count, ordered by class.
 pub(crate) struct Rows {
@@ -41,7 +41,7 @@ impl Rows {
         let mut members: Vec<Members> = Vec::new();
         for r in 0..problem.targets.len() {
             if problem.counts[r] > 0.0 {
-                let log = fold_held(&problem.noise[r], problem);
+                let log = fold_held(&problem.noise[r], &problem.hypers);
                 let key = log.powers.iter().map(|&(h, p)| (h, p.to_bits())).collect();
                 let class = *index.entry(key).or_insert_with(|| {
                     members.push((log.powers.clone(), Vec::new()));
@@ -147,29 +147,38 @@ impl Columns {
 
     /// Brings every column to a norm between 1 and 2.
     pub fn scale(&mut self) {
-        for (mut column, exponent) in self.values.column_iter_mut().zip(&mut self.exponents) {
-            for _ in 0..2 {
-                // twice: first by the largest entry if need be
-                let largest = column.amax();
-                if largest == 0.0 {
-                    break;
-                }
-                // a sum of squares of such entries would overflow
-                let norm = if (1e-100..1e100).contains(&largest) { column.norm() } else { largest };
-                let e = libm::ilogb(norm);
-                *exponent += e;
-                column.iter_mut().for_each(|v| *v = libm::scalbn(*v, -e));
-            }
+        for (exponent, e) in self.exponents.iter_mut().zip(scale_columns(&mut self.values)) {
+            *exponent += e;
         }
     }
 }
 
+/// Brings every column to a norm between 1 and 2: the exponents of the powers of two taken out.
+pub(crate) fn scale_columns(values: &mut DMatrix<f64>) -> Vec<i32> {
+    let mut exponents = vec![0; values.ncols()];
+    for (mut column, exponent) in values.column_iter_mut().zip(&mut exponents) {
+        for _ in 0..2 {
+            // twice: first by the largest entry if need be
+            let largest = column.amax();
+            if largest == 0.0 {
+                break;
+            }
+            // a sum of squares of such entries would overflow
+            let norm = if (1e-100..1e100).contains(&largest) { column.norm() } else { largest };
+            let e = libm::ilogb(norm);
+            *exponent += e;
+            column.iter_mut().for_each(|v| *v = libm::scalbn(*v, -e));
+        }
+    }
+    exponents
+}
+
 /// Puts the held hyperparameters into the known part, joins equal hyperparameters, drops zero powers.
-pub(crate) fn fold_held(scale: &Scale, problem: &Problem) -> LogLinear {
+pub(crate) fn fold_held(scale: &Scale, hypers: &[Hyper]) -> LogLinear {
     let mut known = scale.log_const;
     let mut powers: BTreeMap<usize, f64> = BTreeMap::new();
     for &(h, power) in &scale.powers {
-        match problem.hypers[h].held {
+        match hypers[h].held {
             Some(value) => known += power * value.ln(),
             None => *powers.entry(h).or_insert(0.0) += power,
         }

@@ -43,11 +43,20 @@ pub(crate) fn start(core: &Core, start: Start) -> Vec<f64> {
     }
     let count = free.len().max(1) as f64;
     let weight_targets: Vec<f64> = squares.iter().map(|s| (start.prior * count * s / target).ln()).collect();
+    from_targets(core, &class_targets, &weight_targets, start.seed)
+}
 
+/// Hyperparameters from what each class of rows and each weight would ask of its log precision.
+pub(crate) fn from_targets(
+    core: &Core,
+    class_targets: &[f64],
+    weight_targets: &[f64],
+    seed: u64,
+) -> Vec<f64> {
     let mut sums = vec![(0.0, 0.0); core.hypers.len()];
     let mut known: Vec<Option<f64>> = vec![None; core.hypers.len()];
-    let logs = core.classes.iter().map(|c| &c.log).zip(&class_targets);
-    let logs: Vec<_> = logs.chain(core.weights.iter().map(|w| &w.log).zip(&weight_targets)).collect();
+    let logs = core.classes.iter().map(|c| &c.log).zip(class_targets);
+    let logs: Vec<_> = logs.chain(core.weights.iter().map(|w| &w.log).zip(weight_targets)).collect();
     // in the order of rows, then weights: a hyperparameter is settled by the first kind it scales
     for settled in [core.classes.len(), logs.len()] {
         for (log, target) in logs[..settled].iter().filter(|(_, target)| target.is_finite()) {
@@ -67,7 +76,7 @@ pub(crate) fn start(core: &Core, start: Start) -> Vec<f64> {
             }
         }
     }
-    let mut random = start.seed;
+    let mut random = seed;
     (0..core.hypers.len())
         .map(|h| {
             let hyper = &core.hypers[h];
@@ -77,7 +86,7 @@ pub(crate) fn start(core: &Core, start: Start) -> Vec<f64> {
                 None if hyper.rate > 0.0 && hyper.shape > 0.0 => (hyper.shape / hyper.rate).ln(),
                 None => 0.0,
             };
-            if start.seed != 0 && matches!(hyper.role, Role::Own(_) | Role::Block(_)) {
+            if seed != 0 && matches!(hyper.role, Role::Own(_) | Role::Block(_)) {
                 random =
                     random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 x += 8.0 * ((random >> 33) as f64 / (1u64 << 31) as f64 - 0.5);
@@ -90,8 +99,13 @@ pub(crate) fn start(core: &Core, start: Start) -> Vec<f64> {
 /// Sets the bounds: noise precisions stay below their cap, nothing moves further than overflow allows.
 pub(crate) fn set_bounds(core: &mut Core) {
     let x = start(core, Start::default());
+    set_bounds_around(core, &x);
+}
+
+/// The same, around a given start.
+pub(crate) fn set_bounds_around(core: &mut Core, x: &[f64]) {
     let far = 250.0;
-    for (hyper, x) in core.hypers.iter_mut().zip(&x) {
+    for (hyper, x) in core.hypers.iter_mut().zip(x) {
         let reach = if hyper.rate > 0.0 { 500.0 } else { far };
         (hyper.lower, hyper.upper) = (x - reach, x + reach);
     }
@@ -100,7 +114,7 @@ pub(crate) fn set_bounds(core: &mut Core) {
         let share = class.log.powers.len() as f64;
         for &(h, power) in &class.log.powers {
             // with several hyperparameters in one precision, each takes its share of the way to the cap
-            let at = x[h] + (cap - class.log.at(&x)) / (share * power);
+            let at = x[h] + (cap - class.log.at(x)) / (share * power);
             let hyper = &mut core.hypers[h];
             if power > 0.0 && at < hyper.upper {
                 hyper.upper = at;

@@ -27,6 +27,29 @@ impl Proposal {
 ///
 /// For a single precision, MacKay: θ ← (Σ(n − T) + 2a)/(Σ q/θ + 2b); EM: n for n − T and q + T for q.
 pub(crate) fn proposals(core: &Core, x: &[f64], p: &Posterior, rule: Updates) -> Vec<Proposal> {
+    let moments = Moments {
+        active: &p.active,
+        gamma: &p.gamma,
+        variance: &p.variance,
+        mean: p.mean.as_slice(),
+        leverage: &p.leverage,
+        rss: &p.rss,
+    };
+    propose(core, x, &moments, rule)
+}
+
+/// What updates need of a posterior, in tilde units: k weights, and the classes of rows.
+pub(crate) struct Moments<'a> {
+    pub active: &'a [usize],
+    pub gamma: &'a [f64],
+    pub variance: &'a [f64],
+    pub mean: &'a [f64],
+    pub leverage: &'a [f64],
+    pub rss: &'a [f64],
+}
+
+/// See [`proposals`].
+pub(crate) fn propose(core: &Core, x: &[f64], p: &Moments<'_>, rule: Updates) -> Vec<Proposal> {
     let count = core.hypers.len();
     let (mut up, mut down, mut largest) = (vec![0.0; count], vec![0.0; count], vec![0.0_f64; count]);
     let mut add = |powers: &[(usize, f64)], n: f64, (rest, t): (f64, f64), q: f64| {

@@ -15,14 +15,14 @@ use super::posterior::Posterior;
 use super::result::{CertificateResult, FitResult, Merged, Objective, PlanResult, ReportResult};
 use super::{SCHEMA, file};
 use crate::data::Data;
-use crate::design::{Evaluator, Frozen, Inputs, affine, log_linear};
+use crate::design::{Evaluator, Frozen, Inputs, Restrict, affine, log_linear};
 use crate::diag::{Diagnostic, render};
 use crate::error::Error;
 use crate::plan::ir::Plan;
-use crate::runtime::assemble::{Layout, assemble};
-use crate::runtime::evidence::{Budget, solve};
-use crate::runtime::learn::solver::Evidence;
-use crate::runtime::learn::{LearnError, learn};
+use crate::runtime::assemble::Layout;
+use crate::runtime::evidence::Budget;
+use crate::runtime::execute::Numeric;
+use crate::runtime::learn::{LearnError, learn, starts};
 use crate::runtime::solution::{Solution, Stop};
 
 /// A fitted model: cheap to clone, immutable, `Send + Sync`.
@@ -82,6 +82,17 @@ impl Model {
         let started = Instant::now();
         let memory = options.max_memory;
         let broken = |e| self.error(vec![bind::diagnose(typed, Some(data), &e)]);
+        if !plan.params.is_empty() {
+            let starts = starts(plan, bound.inputs(typed), memory).map_err(broken)?;
+            bound.keep(typed, &starts);
+        }
+        let (mut frozen, notices) = Frozen::learn(bound.inputs(typed), memory).map_err(broken)?;
+        warnings.extend(notices.iter().map(|n| bind::warn(bound.inputs(typed), n)));
+        let mut eval = Evaluator::new(bound.inputs(typed), &frozen, memory);
+        let (problem, layout) = Numeric::new(plan, &mut eval, &Restrict::default()).map_err(broken)?;
+        let size = |node| layout.hypers.iter().find(|p| p.node == node).map_or(0, |p| p.len);
+        let plan = &crate::plan::settle(plan, typed, &size);
+        let mut names = nodes::Names::new(plan, &layout, &mut eval);
         let budget = Budget { max_time: options.max_time, max_memory: memory };
         let mut on_step = |step: &crate::runtime::solution::Step<'_>| {
             options.tell(&Progress {
@@ -91,34 +102,25 @@ impl Model {
                 phase: step.phase,
             })
         };
-        let mut learned = None;
-        if !plan.params.is_empty() {
-            let solver = Evidence(&plan.options);
-            let found =
-                learn(plan, bound.inputs(typed), &solver, &budget, &mut on_step).map_err(|e| match e {
-                    LearnError::Eval(e) => broken(e),
-                    LearnError::Failure(failure, layout) => {
-                        let names = nodes::Names::bare(typed, &layout);
-                        self.error(vec![findings::failure(typed, plan, &names, &failure)])
-                    }
-                })?;
-            bound.keep(typed, &found.params);
-            learned = Some((found.solution, found.layout));
-        }
-        let inputs = bound.inputs(typed);
-        let (mut frozen, notices) = Frozen::learn(inputs, memory).map_err(broken)?;
-        warnings.extend(notices.iter().map(|n| bind::warn(inputs, n)));
-        let mut eval = Evaluator::new(inputs, &frozen, memory);
-        let (names, solution, layout) = match learned {
-            Some((solution, layout)) => (nodes::Names::new(plan, &layout, &mut eval), solution, layout),
-            None => {
-                let (problem, layout) = assemble(plan, &mut eval).map_err(broken)?;
-                let names = nodes::Names::new(plan, &layout, &mut eval);
-                let solution = solve(&problem, &plan.options, &budget, &mut on_step)
-                    .map_err(|failure| self.error(vec![findings::failure(typed, plan, &names, &failure)]))?;
-                (names, solution, layout)
-            }
+        let failed =
+            |names: &nodes::Names, failure| self.error(vec![findings::failure(typed, plan, names, &failure)]);
+        let solution = if plan.params.is_empty() {
+            problem.solve(&plan.options, &budget, &mut on_step).map_err(|failure| failed(&names, failure))?
+        } else {
+            drop(problem);
+            let learned = learn(plan, bound.inputs(typed), &budget, &mut on_step).map_err(|e| match e {
+                LearnError::Eval(e) => broken(e),
+                LearnError::Failure(failure) => failed(&names, failure),
+            })?;
+            bound.keep(typed, &learned.params);
+            frozen = Frozen::learn(bound.inputs(typed), memory).map_err(broken)?.0;
+            learned.solution
         };
+        let inputs = bound.inputs(typed);
+        let mut eval = Evaluator::new(inputs, &frozen, memory);
+        if !plan.params.is_empty() {
+            names = nodes::Names::new(plan, &layout, &mut eval);
+        }
         warnings.extend(findings::findings(typed, plan, &names, &solution));
 
         let posterior = Posterior::new(&solution, &layout);
@@ -271,7 +273,12 @@ fn needed(
             .coefficients(&form, memory)
             .map_err(|why| crate::design::EvalError { expr: term.mean, why })?;
         local.learn(term.node, &c, posterior, names);
-        log_linear(&mut eval, term.scale.value)?;
+        if let Some(scale) = term.scale {
+            log_linear(&mut eval, scale.value)?;
+        }
+        for (_, e) in &term.args {
+            eval.eval(*e, &crate::design::Want::all())?;
+        }
     }
     for block in &plan.blocks {
         if let Some(scale) = block.scale {

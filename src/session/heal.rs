@@ -11,7 +11,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::bind::{self, Bound};
 use super::fit::Fit;
-use super::predict::Prediction;
+use super::predict::{Predicted, Prediction};
 use crate::check::dim::Atom;
 use crate::check::typed::{ExprId, ExprKind, Model, NodeId, Op};
 use crate::data::Data;
@@ -63,6 +63,12 @@ impl Fit {
         if term.weight.is_some() {
             return Err(refuse("healing does not serve case weights", "predict without healing"));
         }
+        if typed.node(term.node).dist().is_none_or(|d| d.family.gaussian.is_none()) {
+            return Err(refuse(
+                "healing serves Gaussian noise",
+                "predict without healing; the column `outside` tells which rows are far from the data",
+            ));
+        }
         let Some(kernel) = kernel(typed, term.mean) else {
             return Err(refuse(
                 "healing needs exactly one kernel with centres in the design",
@@ -91,9 +97,9 @@ impl Fit {
             let gains = before.heal(self, term, &kernel, &trained, &bound, alpha).map_err(broken)?;
             for (i, (mean, variance)) in chunk.iter().zip(gains) {
                 for (name, values) in prediction.nodes.iter_mut().flat_map(|n| &mut n.columns) {
+                    let Predicted::Numbers(values) = values else { continue };
                     let value = &mut values[*i];
-                    *value =
-                        if *name == "mean" { *value + mean } else { (*value * *value + variance).sqrt() };
+                    *value = if name == "mean" { *value + mean } else { (*value * *value + variance).sqrt() };
                 }
             }
         }
@@ -126,9 +132,12 @@ impl Before {
         let phi = c.select_rows(&rows);
         let fitted = &phi * DVector::from_column_slice(&posterior.mean);
         let mut precision = DVector::zeros(rows.len());
-        let noise = log_linear(&mut eval, term.scale.value)?;
+        let Some(scale) = term.scale else {
+            return Err(EvalError { expr: term.mean, why: Why::NoValue(term.node) });
+        };
+        let noise = log_linear(&mut eval, scale.value)?;
         for (j, i) in rows.iter().enumerate() {
-            precision[j] = fit.precision(term.scale, &noise, *i)?;
+            precision[j] = fit.precision(scale, &noise, *i)?;
         }
         let weighted_residual = DVector::from_fn(rows.len(), |j, _| {
             precision[j]

@@ -12,6 +12,7 @@ pub mod options;
 pub(crate) mod outside;
 pub mod posterior;
 pub mod predict;
+pub(crate) mod predictive;
 pub mod result;
 pub mod sample;
 pub mod score;

@@ -39,7 +39,8 @@ impl Names {
         // a parameter with an entry per column of some data is named like these
         for param in &plan.params {
             let [dim] = model.node(param.node).ty.shape.as_slice() else { continue };
-            let matrix = |n: &&crate::check::typed::Node| n.data().is_some() && n.ty.shape.get(1) == Some(dim);
+            let matrix =
+                |n: &&crate::check::typed::Node| n.data().is_some() && n.ty.shape.get(1) == Some(dim);
             let values = eval.inputs().values;
             let labels = model.nodes.iter().find(matrix).and_then(|n| values.get(&n.id)).map(|v| &v.labels);
             if let Some(labels) = labels.filter(|l| !l.is_empty()) {
@@ -72,16 +73,6 @@ impl Names {
             }
         }
         Names { nodes, entries, weights: layout.blocks.clone(), hypers: layout.hypers.clone() }
-    }
-
-    /// Names of nodes alone, where there are no values yet.
-    pub fn bare(model: &Model, layout: &Layout) -> Names {
-        Names {
-            nodes: model.nodes.iter().map(|n| (n.id, n.name.clone())).collect(),
-            entries: BTreeMap::new(),
-            weights: layout.blocks.clone(),
-            hypers: layout.hypers.clone(),
-        }
     }
 
     /// The name of a node.
@@ -243,6 +234,17 @@ fn hyper(
     let shape = shape(node, eval)?;
     let scalar = shape.is_empty();
     let values = posterior.hypers.get(&node).cloned().unwrap_or_default();
+    if let Some(factors) = posterior.factors.get(&node) {
+        let name = |l: &[Label]| l.iter().map(ToString::to_string).collect();
+        return Ok(NodeResult {
+            posterior: Some("gamma".to_owned()),
+            labels: names.entries(node).filter(|_| !scalar).map(name),
+            mean: numbers(values.into_iter().flatten().collect(), scalar),
+            gamma_shape: numbers(factors.iter().map(|f| f.0).collect(), scalar),
+            rate: numbers(factors.iter().map(|f| f.1).collect(), scalar),
+            ..blank(Role::Hyper, shape)
+        });
+    }
     let active: Vec<usize> = (0..values.len()).filter(|i| values[*i].is_some()).collect();
     let pruned = active.len() < values.len();
     let label = |l: &[Label]| active.iter().filter_map(|i| l.get(*i)).map(ToString::to_string).collect();
@@ -297,6 +299,8 @@ pub(crate) fn blank(role: Role, shape: Vec<usize>) -> NodeResult {
         mean: None,
         sd: None,
         value: None,
+        gamma_shape: None,
+        rate: None,
         relevant: None,
         missing: None,
         held: None,

@@ -1,19 +1,16 @@
 //! Prediction: the predictive distribution of every observed node, row by row.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value as Json};
 
 use super::bind::{self, Bound};
 use super::fit::Fit;
-use crate::check::typed::NodeId;
+use super::predictive::{Forecast, Predictive};
 use crate::data::Data;
-use crate::design::{Draw, EvalError, Evaluator, LogLinear, Restrict, Why, affine, log_linear};
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::dist::Support;
 use crate::error::Error;
-use crate::plan::ir::{ScaleExpr, Term};
-use crate::runtime::assemble::at;
-
-/// Bytes that a prediction may allocate at a time.
-const MEMORY: usize = 8 << 30;
 
 /// Predictive distributions, in row order.
 #[derive(Clone, PartialEq, Debug)]
@@ -31,14 +28,77 @@ pub struct Prediction {
 pub struct NodePrediction {
     /// The node; for a column of a matrix, the name of that column.
     pub name: String,
-    /// Its columns, each with a value per row: `mean`, `sd`, `sd_mean`.
-    pub columns: Vec<(&'static str, Vec<f64>)>,
+    /// Its columns, each with a value per row. Real: `mean`, `sd`, `sd_mean`; counts: `mean`, `sd`; two
+    /// levels: `p` (of the second), `class`; more levels: `p_LEVEL` of each, `class`; where they are ordered
+    /// also `mean_latent`, `sd_latent`.
+    pub columns: Vec<(String, Predicted)>,
+    /// The levels as they were read, in their order; empty for numbers.
+    pub levels: Vec<String>,
+}
+
+/// One column of a prediction.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Predicted {
+    /// Numbers.
+    Numbers(Vec<f64>),
+    /// Levels, as they were read.
+    Words(Vec<Arc<str>>),
+}
+
+impl Predicted {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Predicted::Numbers(v) => v.len(),
+            Predicted::Words(v) => v.len(),
+        }
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// As an array; what is not finite is null.
+    pub fn to_json(&self) -> Json {
+        match self {
+            Predicted::Numbers(v) => v.iter().map(|x| Json::from(*x)).collect(),
+            Predicted::Words(v) => v.iter().map(|w| Json::from(&**w)).collect(),
+        }
+    }
 }
 
 impl NodePrediction {
-    /// One of its columns: `mean`, `sd` (of a new observation), `sd_mean` (of the noiseless function).
+    /// One of its columns of numbers.
     pub fn column(&self, name: &str) -> Option<&[f64]> {
-        self.columns.iter().find(|(n, _)| *n == name).map(|(_, v)| v.as_slice())
+        self.columns.iter().find(|(n, _)| *n == name).and_then(|(_, v)| match v {
+            Predicted::Numbers(v) => Some(v.as_slice()),
+            Predicted::Words(_) => None,
+        })
+    }
+
+    /// The most probable level of each row, as it was read; empty for numbers.
+    pub fn class(&self) -> &[Arc<str>] {
+        self.columns
+            .iter()
+            .find_map(|(_, v)| match v {
+                Predicted::Words(v) => Some(v.as_slice()),
+                Predicted::Numbers(_) => None,
+            })
+            .unwrap_or(&[])
+    }
+
+    /// The probability of a level in each row, weights averaged out.
+    pub fn probability(&self, level: &str) -> Option<Vec<f64>> {
+        match (self.levels.iter().position(|l| l == level)?, self.column("p")) {
+            (0, Some(p)) => Some(p.iter().map(|p| 1.0 - p).collect()),
+            (_, Some(p)) => Some(p.to_vec()),
+            (_, None) => self.column(&format!("p_{level}")).map(<[f64]>::to_vec),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.columns.first().map_or(0, |(_, v)| v.len())
     }
 }
 
@@ -58,6 +118,16 @@ impl Prediction {
         self.first("sd_mean")
     }
 
+    /// Probability of success of the first observed node, weights averaged out.
+    pub fn p(&self) -> &[f64] {
+        self.first("p")
+    }
+
+    /// The most probable level of the first observed node, as it was read.
+    pub fn class(&self) -> &[Arc<str>] {
+        self.nodes.first().map_or(&[], NodePrediction::class)
+    }
+
     /// The observed node (or column of one) of that name.
     pub fn node(&self, name: &str) -> Option<&NodePrediction> {
         self.nodes.iter().find(|n| n.name == name)
@@ -65,16 +135,17 @@ impl Prediction {
 
     /// The columns of `sbl predict`, with their names: plain for one observed node, `NODE.column`
     /// for several; `outside` last, as 0 and 1.
-    pub fn columns(&self) -> Vec<(String, Vec<f64>)> {
+    pub fn columns(&self) -> Vec<(String, Predicted)> {
         let several = self.nodes.len() > 1;
-        let mut columns: Vec<(String, Vec<f64>)> = Vec::new();
+        let mut columns: Vec<(String, Predicted)> = Vec::new();
         for node in &self.nodes {
             for (name, values) in &node.columns {
-                let name = if several { format!("{}.{name}", node.name) } else { (*name).to_owned() };
+                let name = if several { format!("{}.{name}", node.name) } else { name.clone() };
                 columns.push((name, values.clone()));
             }
         }
-        columns.push(("outside".to_owned(), self.outside.iter().map(|o| f64::from(u8::from(*o))).collect()));
+        let outside = self.outside.iter().map(|o| f64::from(u8::from(*o))).collect();
+        columns.push(("outside".to_owned(), Predicted::Numbers(outside)));
         columns
     }
 
@@ -83,11 +154,11 @@ impl Prediction {
         let mut map = Map::new();
         for (name, values) in self.columns() {
             let values = if name == "outside" {
-                values.iter().map(|v| Json::from(*v as u8)).collect()
+                self.outside.iter().map(|o| Json::from(u8::from(*o))).collect()
             } else {
-                values.iter().map(|v| Json::from(*v)).collect()
+                values.to_json()
             };
-            map.insert(name, Json::Array(values));
+            map.insert(name, values);
         }
         super::stamped(Json::Object(map))
     }
@@ -111,24 +182,19 @@ impl Fit {
     }
 
     /// The same for data that are bound already.
-    pub(crate) fn predict_bound(&self, bound: &Bound, data: &Data) -> Result<Prediction, Error> {
-        let typed = self.model().typed();
-        let plan = self.model().plan()?;
-        let state = self.state();
-        let mut eval = Evaluator::new(bound.inputs(typed), &state.frozen, MEMORY);
-        let mut restrict = state.posterior.restrict();
-        // one entry per row: drawn anew
-        restrict.fresh = plan.blocks.iter().map(|b| b.node).filter(|n| bind::is_per_row(typed, *n)).collect();
+    fn predict_bound(&self, bound: &Bound, data: &Data) -> Result<Prediction, Error> {
         let mut nodes = Vec::new();
         let mut outside: Vec<Vec<bool>> = Vec::new();
-        for term in &plan.terms {
-            let moments = self
-                .term(term, &restrict, &mut eval, &mut outside)
-                .map_err(|e| self.model().error(vec![bind::diagnose(typed, Some(data), &e)]))?;
-            nodes.extend(self.split(term.node, moments));
+        for mut predictive in self.predictive(bound, data)? {
+            outside.extend(predictive.silent.take());
+            nodes.extend(self.parts(&predictive).into_iter().map(|(name, entries)| NodePrediction {
+                name,
+                columns: columns(&predictive, entries),
+                levels: predictive.levels.clone(),
+            }));
         }
-        let rows = nodes.iter().map(|n| n.columns.first().map_or(0, |(_, v)| v.len())).max().unwrap_or(0);
-        if nodes.iter().any(|n| n.columns.iter().any(|(_, v)| v.len() != rows)) {
+        let rows = nodes.iter().map(NodePrediction::len).max().unwrap_or(0);
+        if nodes.iter().any(|n| n.len() != rows) {
             let list: Vec<&str> = nodes.iter().map(|n| n.name.as_str()).collect();
             return Err(self.model().error(vec![
                 Diagnostic::error("E0816", format!("{} have different numbers of rows", list.join(", ")))
@@ -140,99 +206,74 @@ impl Fit {
         Ok(Prediction { outside: outside.collect(), nodes, warnings: Diagnostics::new() })
     }
 
-    /// Mean, deviation of a new observation and deviation of the mean, for every entry of a node.
-    fn term(
-        &self,
-        term: &Term,
-        restrict: &Restrict,
-        eval: &mut Evaluator<'_>,
-        outside: &mut Vec<Vec<bool>>,
-    ) -> Result<[Vec<f64>; 3], EvalError> {
-        let posterior = &self.state().posterior;
-        let failed = |why| EvalError { expr: term.mean, why };
-        let form = affine(eval, term.mean, restrict)?;
-        let c = posterior.coefficients(&form, eval.memory()).map_err(failed)?;
-        // mean = offset + C m,  var of the mean = diag(C Σ Cᵀ) + fresh draws
-        let mut moments = posterior.moments(&form.offset, &c);
-        for (node, csr, draws) in form.fresh() {
-            let Some(scale) =
-                self.model().plan().ok().and_then(|p| p.blocks.iter().find(|b| b.node == node)?.scale)
-            else {
-                return Err(failed(Why::NoValue(node)));
-            };
-            let prior = log_linear(eval, scale.value)?;
-            for (row, variance) in moments.variance.iter_mut().enumerate() {
-                for (k, coef) in csr.row(row) {
-                    let entry = match draws.get(*k) {
-                        Some(Draw::Entry(i)) => *i,
-                        // a level of its own has the scale of its column
-                        Some(Draw::Unseen { col, .. }) => col * prior.rows,
-                        None => 0,
-                    };
-                    *variance += coef * coef / self.precision(scale, &prior, entry)?;
-                }
-            }
-        }
-        let count = self.entries(term.node, form.len(), eval)?;
-        let noise = log_linear(eval, term.scale.value)?;
-        let mut columns = [Vec::with_capacity(count), Vec::with_capacity(count), Vec::with_capacity(count)];
-        for i in 0..count {
-            let (mean, variance) = (at(&moments.mean, i), at(&moments.variance, i));
-            columns[0].push(mean);
-            columns[1].push((variance + 1.0 / self.precision(term.scale, &noise, i)?).sqrt());
-            columns[2].push(variance.sqrt());
-        }
-        if self.state().local.has(term.node) {
-            outside.push(self.state().local.outside(term.node, &c));
-        }
-        Ok(columns)
-    }
-
-    /// precision = value ^ power of entry `i`, at the fitted hyperparameters.
-    pub(crate) fn precision(&self, scale: ScaleExpr, form: &LogLinear, i: usize) -> Result<f64, EvalError> {
-        let entry = form
-            .entry(i)
-            .ok_or(EvalError { expr: scale.value, why: Why::Position(i, form.entries.len()) })?;
-        let mut ln = entry.log_const;
-        for (node, k, power) in &entry.powers {
-            let theta = self
-                .state()
-                .posterior
-                .hyper(*node, *k)
-                .ok_or(EvalError { expr: scale.value, why: Why::NoValue(*node) })?;
-            ln += power * theta.ln();
-        }
-        Ok((scale.power * ln).exp())
-    }
-
-    /// How many entries an observed node has in the new data.
-    fn entries(&self, node: NodeId, at_least: usize, eval: &Evaluator<'_>) -> Result<usize, EvalError> {
-        let inputs = eval.inputs();
-        match inputs.shape(&inputs.model.node(node).ty) {
-            Ok((_, rows, cols)) => Ok(rows * cols),
-            // a dimension that only the targets would bind
-            Err(_) => Ok(at_least),
-        }
-    }
-
-    /// The columns of an observed matrix are predicted side by side.
-    fn split(&self, node: NodeId, [mean, sd, sd_mean]: [Vec<f64>; 3]) -> Vec<NodePrediction> {
-        let typed = self.model().typed().node(node);
-        let names = self.state().schema.columns.get(&node);
-        let width = if typed.ty.shape.len() < 2 { 1 } else { names.map_or(1, Vec::len).max(1) };
-        let rows = mean.len() / width;
+    /// The columns of an observed matrix are predicted side by side: names and entries.
+    pub(crate) fn parts(&self, predictive: &Predictive) -> Vec<(String, std::ops::Range<usize>)> {
+        let node = self.model().typed().node(predictive.node);
+        let names = self.state().schema.columns.get(&predictive.node);
+        let width = if node.ty.shape.len() < 2 { 1 } else { names.map_or(1, Vec::len).max(1) };
+        let rows = predictive.count / width;
         (0..width)
             .map(|k| {
-                let part = |v: &[f64]| v[k * rows..(k + 1) * rows].to_vec();
                 let name = match names.and_then(|n| n.get(k)) {
                     Some(column) if width > 1 => column.clone(),
-                    _ => typed.name.clone(),
+                    _ => node.name.clone(),
                 };
-                NodePrediction {
-                    name,
-                    columns: vec![("mean", part(&mean)), ("sd", part(&sd)), ("sd_mean", part(&sd_mean))],
-                }
+                (name, k * rows..(k + 1) * rows)
             })
             .collect()
     }
+}
+
+/// The columns that say what is known of some entries.
+fn columns(predictive: &Predictive, entries: std::ops::Range<usize>) -> Vec<(String, Predicted)> {
+    let mut numbers: Vec<(String, Vec<f64>)> = Vec::new();
+    let mut push = |at: usize, name: &str, value: f64| match numbers.get_mut(at) {
+        Some((_, values)) => values.push(value),
+        None => numbers.push((name.to_owned(), vec![value])),
+    };
+    let levels: Vec<Arc<str>> = predictive.levels.iter().map(|l| l.as_str().into()).collect();
+    let mut class: Vec<Arc<str>> = Vec::new();
+    for i in entries.clone() {
+        match predictive.forecast(i) {
+            Forecast::Number(m) => {
+                push(0, "mean", m.mean);
+                push(1, "sd", m.sd);
+                if let Some(sd) = m.sd_mean {
+                    push(2, "sd_mean", sd);
+                }
+            }
+            Forecast::Levels(ln_p) if predictive.family.support == Support::Binary => {
+                push(0, "p", ln_p.get(1).map_or(f64::NAN, |p| p.exp()));
+                class.extend(levels.get(most_probable(&ln_p)).cloned());
+            }
+            Forecast::Levels(ln_p) => {
+                for (k, (level, p)) in levels.iter().zip(&ln_p).enumerate() {
+                    push(k, &format!("p_{level}"), p.exp());
+                }
+                class.extend(levels.get(most_probable(&ln_p)).cloned());
+                if let Some((mean, sd)) = predictive.latent(i) {
+                    push(levels.len(), "mean_latent", mean);
+                    push(levels.len() + 1, "sd_latent", sd);
+                }
+            }
+        }
+    }
+    let latent = numbers.iter().position(|(n, _)| n == "mean_latent").unwrap_or(numbers.len());
+    let mut columns: Vec<(String, Predicted)> =
+        numbers.into_iter().map(|(n, v)| (n, Predicted::Numbers(v))).collect();
+    if !levels.is_empty() {
+        columns.insert(latent, ("class".to_owned(), Predicted::Words(class)));
+    }
+    columns
+}
+
+/// The most probable level; the lowest of several.
+pub(crate) fn most_probable(ln_p: &[f64]) -> usize {
+    let mut best = 0;
+    for (k, p) in ln_p.iter().enumerate() {
+        if *p > ln_p[best] {
+            best = k;
+        }
+    }
+    best
 }

@@ -9,7 +9,7 @@ use super::compile::Model;
 use super::draws::{Innovations, NoDraw, Uniforms, array, draw, posterior_values};
 use super::fit::Fit;
 use crate::check::dim::Atom;
-use crate::check::typed::{NodeId, NodeKind};
+use crate::check::typed::{Node, NodeId, NodeKind};
 use crate::data::Data;
 use crate::design::{Frozen, Inputs, Value};
 use crate::diag::Diagnostic;
@@ -22,6 +22,8 @@ const MEMORY: usize = 8 << 30;
 pub struct Draws {
     /// One name a column.
     pub columns: Vec<String>,
+    /// For a column of codes (counted from 0), the levels they stand for; empty for numbers.
+    pub levels: Vec<Vec<String>>,
     /// One vector a draw, as long as `columns`.
     pub rows: Vec<Vec<f64>>,
 }
@@ -57,7 +59,7 @@ impl Model {
                 values.insert(node, entries);
             }
             let order = self.dag().topological().into_iter().filter(|n| typed.node(*n).dist().is_some());
-            table.push(typed, &values, order);
+            table.push(bound.inputs(typed), &values, order);
         }
         Ok(table.draws)
     }
@@ -130,7 +132,7 @@ impl Fit {
                 }
             }
             shown.sort_unstable();
-            table.push(typed, &values, shown.into_iter());
+            table.push(inputs, &values, shown.into_iter());
         }
         Ok(table.draws)
     }
@@ -158,7 +160,7 @@ struct Table {
 impl Table {
     fn push(
         &mut self,
-        typed: &crate::check::typed::Model,
+        inputs: Inputs<'_>,
         values: &BTreeMap<NodeId, Value>,
         nodes: impl Iterator<Item = NodeId>,
     ) {
@@ -166,9 +168,11 @@ impl Table {
         let mut row = Vec::new();
         for node in nodes {
             let Some(value) = values.get(&node) else { continue };
-            let rank = typed.node(node).ty.shape.len();
             if first {
-                let name = &typed.node(node).name;
+                let Node { name, ty, .. } = inputs.model.node(node);
+                let rank = ty.shape.len();
+                let levels = inputs.levels.get(&node).cloned().unwrap_or_default();
+                self.draws.levels.extend(std::iter::repeat_n(levels, value.array.len()));
                 for j in 0..value.cols() {
                     for i in 0..value.rows() {
                         self.draws.columns.push(match rank {

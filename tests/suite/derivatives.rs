@@ -47,11 +47,7 @@ impl Case {
     }
 
     /// `f` at the values of the data, frozen values learned from them.
-    fn at<T>(
-        &self,
-        values: &BTreeMap<NodeId, Value>,
-        f: &mut dyn FnMut(&mut Evaluator<'_>) -> T,
-    ) -> T {
+    fn at<T>(&self, values: &BTreeMap<NodeId, Value>, f: &mut dyn FnMut(&mut Evaluator<'_>) -> T) -> T {
         let inputs = Inputs { values, ..self.bound.inputs(&self.model) };
         let (frozen, _) = Frozen::learn(inputs, MEMORY).unwrap_or_else(|e| panic!("{}\n{e:?}", self.text));
         f(&mut Evaluator::new(inputs, &frozen, MEMORY))
@@ -74,8 +70,7 @@ impl Case {
                 };
                 // five-point rule: error of order h⁴
                 let h = 1e-3;
-                let wanted =
-                    (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
+                let wanted = (8.0 * (moved(h) - moved(-h)) - (moved(2.0 * h) - moved(-2.0 * h))) / (12.0 * h);
                 let found = bars[leaf][i];
                 assert!(
                     (found - wanted).abs() < 2e-6 * (1.0 + wanted.abs()),
@@ -124,8 +119,7 @@ fn check(expression: &str, uses: &str) -> usize {
             let seeds = vec![Seed { expr: f, want: want.clone(), adjoint: adjoint.clone() }];
             pull_back(eval, seeds, &case.leaves).unwrap_or_else(|e| panic!("{text}\n{e:?}"))
         });
-        let mut objective =
-            |eval: &mut Evaluator<'_>| eval.eval(f, &want).unwrap().array.dot(&adjoint);
+        let mut objective = |eval: &mut Evaluator<'_>| eval.eval(f, &want).unwrap().array.dot(&adjoint);
         count += case.compare(expression, &mut objective, &bars);
     }
     count
@@ -174,7 +168,11 @@ fn every_native_has_the_derivative_of_its_value() {
     }
     assert!(count > 1500, "{count}");
     for native in NATIVES {
-        assert!(calls.iter().any(|(name, _)| *name == native.name), "no derivative of {} is tested", native.name);
+        assert!(
+            calls.iter().any(|(name, _)| *name == native.name),
+            "no derivative of {} is tested",
+            native.name
+        );
     }
 }
 
@@ -293,8 +291,7 @@ fn linear_forms_have_the_derivatives_of_their_numbers() {
                 let shape = case.at(&case.bound.values, &mut numbers).shape();
                 let adjoint = random(3, shape.0, shape.1);
                 let bars = case.at(&case.bound.values, &mut |eval| {
-                    let seeds =
-                        affine_seeds(eval, mean, &restrict, &starts, adjoint.clone(), &case.leaves);
+                    let seeds = affine_seeds(eval, mean, &restrict, &starts, adjoint.clone(), &case.leaves);
                     let seeds = seeds.unwrap_or_else(|e| panic!("{text}\n{e:?}"));
                     pull_back(eval, seeds, &case.leaves).unwrap_or_else(|e| panic!("{text}\n{e:?}"))
                 });

@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sbl::dist::interval::interval;
-use sbl::dist::{ArgShape, Elem, FAMILIES, Family, Need, Support, family};
+use sbl::dist::{ArgShape, Elem, FAMILIES, Family, Local, Need, Support, family};
 use serde_json::Value;
 
 /// Number of levels of a draw with levels.
@@ -268,6 +268,68 @@ fn concavity_is_as_recorded() {
         // the shape of Gamma and the levels of Categorical are no locations of this kind
         if family.args.iter().any(|a| a.elem == Elem::Real && a.shape == ArgShape::Node) {
             assert_eq!(most < 1e-9, family.log_concave, "{}: {most}", family.name);
+        }
+    }
+}
+
+/// Score, curvature, its change, and the derivatives by other arguments, against central differences.
+#[test]
+fn scores_are_derivatives_of_log_densities() {
+    for family in FAMILIES {
+        let Some(score) = &family.score else { continue };
+        assert!(family.log_concave, "{}", family.name);
+        for args in settings(family) {
+            let places = score.predictors.iter().filter_map(|name| family.places(name, LEVELS));
+            let Some(predictors) = places.into_iter().find(|p| !args[p.start].is_nan()) else { continue };
+            let d = predictors.len();
+            let draws = atoms(family.support).unwrap_or_else(|| vec![-3.0, 0.1, 2.0]);
+            for y in draws.into_iter().take(12) {
+                let at = |place: usize, step: f64| {
+                    let mut args = args.clone();
+                    args[place] += step;
+                    let mut local = Local::new(d);
+                    (score.local)(y, &args, &mut local);
+                    local
+                };
+                let here = at(0, 0.0);
+                let what = format!("{} {y} {args:?}", family.name);
+                assert_eq!(here.log_density, (family.log_density)(y, &args), "{what}");
+                let near = |a: f64, b: f64| {
+                    let size = 1.0
+                        + here.log_density.abs()
+                        + here.curvature.iter().fold(0.0, |m: f64, h| m.max(h.abs()));
+                    assert!((a - b).abs() < 3e-8 * size, "{what}: {a} {b}");
+                };
+                let step = 1e-5;
+                let slope = |get: &dyn Fn(&Local) -> f64, place: usize| {
+                    (get(&at(place, step)) - get(&at(place, -step))) / (2.0 * step)
+                };
+                let variance: Vec<f64> = (0..d * d)
+                    .map(|i| {
+                        if i % (d + 1) == 0 { 1.5 + i as f64 / 10.0 } else { 0.1 * ((i % d) + i / d) as f64 }
+                    })
+                    .collect();
+                let mut third = vec![0.0; d];
+                (score.third)(y, &args, &variance, &mut third);
+                for a in 0..d {
+                    let place = predictors.start + a;
+                    near(here.score[a], slope(&|l| l.log_density, place));
+                    near(
+                        third[a],
+                        slope(&|l| l.curvature.iter().zip(&variance).map(|(h, v)| h * v).sum(), place),
+                    );
+                    for b in 0..d {
+                        near(-here.curvature[a + b * d], slope(&|l| l.score[b], place));
+                    }
+                }
+                for place in (0..args.len()).filter(|p| !predictors.contains(p) && !args[*p].is_nan()) {
+                    let mut by = Local::new(d);
+                    (score.by_arg)(y, &args, place, &mut by);
+                    near(by.log_density, slope(&|l| l.log_density, place));
+                    near(by.score[0], slope(&|l| l.score[0], place));
+                    near(by.curvature[0], slope(&|l| l.curvature[0], place));
+                }
+            }
         }
     }
 }

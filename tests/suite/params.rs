@@ -4,9 +4,9 @@
 use nalgebra::DMatrix;
 use sbl::design::adjoint::Bars;
 use sbl::plan::ir::Plan;
-use sbl::runtime::evidence::{Budget, Slope};
+use sbl::runtime::adjoint::Slope;
+use sbl::runtime::evidence::Budget;
 use sbl::runtime::learn::slope_at_start;
-use sbl::runtime::learn::solver::Evidence;
 use sbl::session::bind::bind_training;
 use sbl::session::result::Role;
 use sbl::{Data, Fit, Model, Options};
@@ -20,8 +20,7 @@ fn slope(text: &str, data: &Data, hypers: &[f64]) -> (Model, Slope, Bars) {
     let plan: &Plan = model.plan().unwrap_or_else(|e| panic!("{text}\n{e}"));
     let bound = bind_training(model.typed(), data).unwrap_or_else(|e| panic!("{text}\n{e:#?}")).value;
     let inputs = bound.inputs(model.typed());
-    let (slope, bars) =
-        slope_at_start(plan, inputs, &Evidence(&plan.options), &Budget::default(), hypers).unwrap();
+    let (slope, bars) = slope_at_start(plan, inputs, &Budget::default(), hypers).unwrap();
     (model, slope, bars)
 }
 
@@ -79,17 +78,35 @@ fn close(a: f64, b: f64, rtol: f64) {
 fn the_gradient_of_the_evidence_is_that_of_differences() {
     let programs: &[(&str, &[f64])] = &[
         // the width of a kernel; weights with a precision each
-        ("use std.kernels.rbf\nuse std.priors.ard\ndata x: real[N, D]\ndata t: real[N]\nparam p: positive = START\nlet phi = [1, rbf(x, width = p)]\nw ~ ard(cols(phi))\ntau ~ Gamma(0, 0)\nt ~ Normal(phi * w, precision = tau)", &[]),
+        (
+            "use std.kernels.rbf\nuse std.priors.ard\ndata x: real[N, D]\ndata t: real[N]\nparam p: positive = START\nlet phi = [1, rbf(x, width = p)]\nw ~ ard(cols(phi))\ntau ~ Gamma(0, 0)\nt ~ Normal(phi * w, precision = tau)",
+            &[],
+        ),
         // the mean, with an unpenalised effect beside
-        ("data x: real[N, D]\ndata z: real[N]\ndata t: real[N]\nparam p: real = START\na ~ Gamma(0, 0)\nw ~ Normal(0, precision = a) [D]\nmu ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(mu + p * z + x * w, precision = tau)", &[0.7, 5.0]),
+        (
+            "data x: real[N, D]\ndata z: real[N]\ndata t: real[N]\nparam p: real = START\na ~ Gamma(0, 0)\nw ~ Normal(0, precision = a) [D]\nmu ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(mu + p * z + x * w, precision = tau)",
+            &[0.7, 5.0],
+        ),
         // known parts of the precisions of rows, with case weights
-        ("data x: real[N, D]\ndata z: real[N]\ndata k: count[N]\ndata v: positive[N]\ndata t: real[N]\nparam p: real = START\na ~ Gamma(0, 0)\nw ~ Normal(0, precision = a) [D]\nmu ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(mu + x * w, precision = tau * v .* exp(p * z)) weight k", &[0.7, 5.0]),
+        (
+            "data x: real[N, D]\ndata z: real[N]\ndata k: count[N]\ndata v: positive[N]\ndata t: real[N]\nparam p: real = START\na ~ Gamma(0, 0)\nw ~ Normal(0, precision = a) [D]\nmu ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(mu + x * w, precision = tau * v .* exp(p * z)) weight k",
+            &[0.7, 5.0],
+        ),
         // several targets that share weights, one scaled by the parameter
-        ("data x: real[N, D]\ndata t: real[N]\ndata u: real[N]\nparam p: positive = START\na ~ Gamma(0, 0)\nw ~ Normal(0, precision = a) [D]\nmu ~ Flat()\ntau ~ Gamma(0, 0)\nnu ~ Gamma(0, 0)\nt ~ Normal(mu + x * w, precision = tau)\nu ~ Normal(p * (mu + x * w), precision = nu)", &[0.7, 5.0, 2.0]),
+        (
+            "data x: real[N, D]\ndata t: real[N]\ndata u: real[N]\nparam p: positive = START\na ~ Gamma(0, 0)\nw ~ Normal(0, precision = a) [D]\nmu ~ Flat()\ntau ~ Gamma(0, 0)\nnu ~ Gamma(0, 0)\nt ~ Normal(mu + x * w, precision = tau)\nu ~ Normal(p * (mu + x * w), precision = nu)",
+            &[0.7, 5.0, 2.0],
+        ),
         // the prior: its mean and its known precision
-        ("data x: real[N, D]\ndata t: real[N]\nparam p: positive = START\ntau ~ Gamma(0, 0)\nw ~ Normal(p, precision = 3 / p) [D]\nt ~ Normal(x * w, precision = tau)", &[4.0]),
+        (
+            "data x: real[N, D]\ndata t: real[N]\nparam p: positive = START\ntau ~ Gamma(0, 0)\nw ~ Normal(p, precision = 3 / p) [D]\nt ~ Normal(x * w, precision = tau)",
+            &[4.0],
+        ),
         // a hierarchy
-        ("data g: category[N]\ndata z: real[N]\ndata t: real[N]\nparam p: positive = START\ntau ~ Gamma(0, 0)\nl ~ Gamma(0, 0)\nm ~ Normal(0, sd = 2 * p)\nv ~ Normal(p * m, precision = l * p) [levels(g)]\nt ~ Normal(v[g] + z * p, sd = p / sqrt(tau))", &[4.0, 1.5]),
+        (
+            "data g: category[N]\ndata z: real[N]\ndata t: real[N]\nparam p: positive = START\ntau ~ Gamma(0, 0)\nl ~ Gamma(0, 0)\nm ~ Normal(0, sd = 2 * p)\nv ~ Normal(p * m, precision = l * p) [levels(g)]\nt ~ Normal(v[g] + z * p, sd = p / sqrt(tau))",
+            &[4.0, 1.5],
+        ),
     ];
     let data = table(18).data;
     for (program, hypers) in programs {
@@ -153,8 +170,7 @@ fn o33_converged_with_an_irrelevant_input() {
     let text = "use std.kernels.rbf\nuse std.priors.ard\ndata x: real[N, D]\ndata centres: real[M, D]\ndata t: real[N]\n\
                 param eta: positive[D] = 0.5\nlet phi = rbf(x, scale = eta, centres = centres)\n\
                 w ~ ard(cols(phi))\ntau ~ Gamma(0, 0)\nt ~ Normal(phi * w, precision = tau)";
-    let data =
-        inputs(&x).matrix("centres", &centres).unwrap().vector("t", &g.vector("t")).unwrap();
+    let data = inputs(&x).matrix("centres", &centres).unwrap().vector("t", &g.vector("t")).unwrap();
     let fit = fit(text, &data);
     assert!(fit.converged(), "{:?}", fit.result().report);
     let eta = value(&fit, "eta");
@@ -245,7 +261,9 @@ fn a_param_as_a_scale_has_the_closed_form() {
 fn a_param_as_a_prior_precision_is_a_flat_hyperparameter() {
     let data = table(25).data;
     let program = |a: &str| {
-        format!("data x: real[N, D]\ndata t: real[N]\n{a}\nw ~ Normal(0, precision = a) [D]\nmu ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(mu + x * w, precision = tau)\n")
+        format!(
+            "data x: real[N, D]\ndata t: real[N]\n{a}\nw ~ Normal(0, precision = a) [D]\nmu ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(mu + x * w, precision = tau)\n"
+        )
     };
     let (hyper, param) = (fit(&program("a ~ Gamma(0, 0)"), &data), fit(&program("param a: positive"), &data));
     assert!(param.converged());
@@ -257,7 +275,10 @@ fn a_param_as_a_prior_precision_is_a_flat_hyperparameter() {
 fn bounded_kinds_reach_least_squares_inside_their_sets() {
     let Table { data, z, t, u, .. } = table(24);
     // unit: t ≈ p u
-    let f = fit("data u: real[N]\ndata t: real[N]\nparam p: unit\ntau ~ Gamma(0, 0)\nt ~ Normal(p * u, precision = tau)", &data);
+    let f = fit(
+        "data u: real[N]\ndata t: real[N]\nparam p: unit\ntau ~ Gamma(0, 0)\nt ~ Normal(p * u, precision = tau)",
+        &data,
+    );
     let p = u.iter().zip(&t).map(|(u, t)| u * t).sum::<f64>() / u.iter().map(|u| u * u).sum::<f64>();
     close(value(&f, "p")[0], p, 1e-7);
     // increasing: means of groups that ascend
@@ -269,7 +290,10 @@ fn bounded_kinds_reach_least_squares_inside_their_sets() {
     close(value(&f, "c")[0], 1.0, 1e-7);
     close(value(&f, "c")[1], 3.8, 1e-7);
     // simplex: t − z ≈ s_1 (u/2 − z): between the two
-    let f = fit("data z: real[N]\ndata u: real[N]\ndata t: real[N]\nparam s: simplex[2]\ntau ~ Gamma(0, 0)\nt ~ Normal([u / 2, z] * s, precision = tau)", &data);
+    let f = fit(
+        "data z: real[N]\ndata u: real[N]\ndata t: real[N]\nparam s: simplex[2]\ntau ~ Gamma(0, 0)\nt ~ Normal([u / 2, z] * s, precision = tau)",
+        &data,
+    );
     let (mut above, mut below) = (0.0, 0.0);
     for i in 0..24 {
         let d = u[i] / 2.0 - z[i];
@@ -288,7 +312,10 @@ fn a_fit_with_params_predicts_and_travels() {
                 let total = sum(eta) + mu\nlet phi = rbf(x, scale = eta)\nw ~ ard(cols(phi))\ntau ~ Gamma(0, 0)\nt ~ Normal(mu + phi * w, precision = tau)";
     let f = fit(text, &data);
     let node = f.node("eta").unwrap();
-    assert_eq!((node.role, node.shape.as_slice(), node.posterior.as_deref()), (Role::Param, &[2][..], Some("point")));
+    assert_eq!(
+        (node.role, node.shape.as_slice(), node.posterior.as_deref()),
+        (Role::Param, &[2][..], Some("point"))
+    );
     let eta = node.value().to_vec();
     close(value(&f, "total")[0], eta[0] + eta[1] + value(&f, "mu")[0], 1e-12);
     assert!(f.node("phi").is_err(), "a design is no quantity of interest");
@@ -298,9 +325,8 @@ fn a_fit_with_params_predicts_and_travels() {
     let active = kept.active.clone().unwrap();
     let wanted: Vec<f64> = (0..2)
         .map(|n| {
-            let kernel = |m: usize| {
-                (0..2).map(|k| -eta[k] * (new[(n, k)] - x[(m, k)]).powi(2)).sum::<f64>().exp()
-            };
+            let kernel =
+                |m: usize| (0..2).map(|k| -eta[k] * (new[(n, k)] - x[(m, k)]).powi(2)).sum::<f64>().exp();
             value(&f, "mu")[0] + active.iter().zip(kept.mean()).map(|(m, w)| w * kernel(*m)).sum::<f64>()
         })
         .collect();
@@ -325,7 +351,8 @@ fn the_host_may_stop_learning() {
                 w ~ ard(cols(phi))\ntau ~ Gamma(0, 0)\nt ~ Normal(phi * w, precision = tau)";
     let model = Model::compile(text).unwrap();
     for limit in [1, 60] {
-        let options = Options::default().on_step(move |p| if p.iteration < limit { p.go_on() } else { p.stop() });
+        let options =
+            Options::default().on_step(move |p| if p.iteration < limit { p.go_on() } else { p.stop() });
         let f = model.fit(&data, &options).unwrap();
         assert_eq!(f.result().report.stop, "interrupted");
         assert!(f.objective().is_finite() && !f.converged());

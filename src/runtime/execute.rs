@@ -1,0 +1,159 @@
+//! From a plan and bound data to a solution, whatever the method.
+
+use super::adjoint::{Adjoint, Slope, precision};
+use super::assemble::{Layout, assemble_kept};
+use super::control::{Budget, Observer};
+use super::evidence::Warm;
+use super::laplace::assemble::assemble_laplace;
+use super::laplace::problem::{LaplaceProblem, Likelihood};
+use super::problem::{Problem, Scale, WeightPrior};
+use super::solution::{Failure, Solution};
+use super::{evidence, laplace, variational};
+use crate::design::{EvalError, Evaluator, Restrict};
+use crate::plan::ir::{Curvature, Options, Plan};
+
+/// The numeric problem of a plan.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Numeric {
+    /// Of `evidence`.
+    Evidence(Problem),
+    /// Of `laplace`.
+    Laplace(LaplaceProblem),
+    /// Of `variational`.
+    Variational(variational::problem::Problem),
+}
+
+impl Numeric {
+    /// Evaluates everything that the plan needs, of all innovations or of those that `restrict` names.
+    ///
+    /// # Errors
+    /// The expression that has no value, is not linear, or needs too much memory.
+    pub fn new(
+        plan: &Plan,
+        eval: &mut Evaluator<'_>,
+        restrict: &Restrict,
+    ) -> Result<(Numeric, Layout), EvalError> {
+        match plan.method.as_str() {
+            "laplace" => {
+                assemble_laplace(plan, eval, restrict).map(|(p, layout)| (Numeric::Laplace(p), layout))
+            }
+            "variational" => variational::assemble::assemble(plan, eval, restrict)
+                .map(|(p, layout)| (Numeric::Variational(p), layout)),
+            _ => assemble_kept(plan, eval, restrict).map(|(p, layout)| (Numeric::Evidence(p), layout)),
+        }
+    }
+
+    /// Fits it.
+    ///
+    /// # Errors
+    /// As the runtime of its method.
+    pub fn solve(
+        &self,
+        options: &Options,
+        budget: &Budget,
+        on_step: &mut Observer<'_>,
+    ) -> Result<Solution, Failure> {
+        match self {
+            Numeric::Evidence(problem) => evidence::solve(problem, options, budget, on_step),
+            Numeric::Laplace(problem) => laplace::solve::solve(problem, options, budget, on_step),
+            Numeric::Variational(problem) => variational::solve(problem, options, budget, on_step),
+        }
+    }
+
+    /// Fits it from given weights and hyperparameters.
+    ///
+    /// # Errors
+    /// As [`Numeric::solve`].
+    pub fn resume(
+        &self,
+        options: &Options,
+        budget: &Budget,
+        warm: &Warm,
+        on_step: &mut Observer<'_>,
+    ) -> Result<Solution, Failure> {
+        match self {
+            Numeric::Evidence(problem) => evidence::resume(problem, options, budget, warm, on_step),
+            Numeric::Laplace(problem) => laplace::solve::resume(problem, options, budget, warm, on_step),
+            Numeric::Variational(_) => self.solve(options, budget, on_step),
+        }
+    }
+
+    /// The objective and its slopes at given hyperparameters, with every weight of the problem in the model.
+    ///
+    /// # Errors
+    /// As [`Numeric::solve`]; also a method whose objective has no slopes.
+    pub fn slope(&self, options: &Options, budget: &Budget, hypers: &[f64]) -> Result<Slope, Failure> {
+        match self {
+            Numeric::Evidence(problem) => evidence::slope(problem, options, budget, hypers),
+            Numeric::Laplace(problem) => {
+                let found = laplace::solve::slope(problem, options, budget, hypers)?;
+                let noise_log = problem
+                    .terms
+                    .iter()
+                    .zip(&found.adjoint.args)
+                    .flat_map(|(term, args)| noise_log(term, args, hypers))
+                    .collect();
+                Ok(Slope {
+                    objective: found.objective,
+                    log_evidence: found.log_evidence,
+                    hypers: found.hypers,
+                    bounds: found.bounds,
+                    mean: found.mean,
+                    information: found.information,
+                    adjoint: Adjoint {
+                        design: found.adjoint.design,
+                        offset: found.adjoint.offset.as_slice().to_vec(),
+                        noise_log,
+                        weight_log: found.adjoint.weight_log,
+                        args: found.adjoint.args,
+                    },
+                })
+            }
+            Numeric::Variational(_) => Err(Failure::NonFinite { step: "the slope of a bound" }),
+        }
+    }
+
+    /// Whether the hyperparameters of a fit are a stationary point of that objective. If not, parameters
+    /// follow its gradient while hyperparameters are held, and the fit updates these by its own rule.
+    pub fn follows_gradient(&self, options: &Options) -> bool {
+        match self {
+            Numeric::Evidence(_) => true,
+            Numeric::Laplace(_) => options.curvature == Curvature::Exact,
+            Numeric::Variational(_) => false,
+        }
+    }
+
+    /// Free hyperparameters with a finite value that scale something or have a prior.
+    pub fn moving(&self, values: &[f64]) -> Vec<usize> {
+        let (hypers, weights, noise): (_, _, Vec<&Scale>) = match self {
+            Numeric::Evidence(p) => (&p.hypers, &p.weights, p.noise.iter().collect()),
+            Numeric::Laplace(p) => {
+                let scales = p.terms.iter().filter_map(|t| t.precision.as_ref());
+                (&p.hypers, &p.weights, scales.flat_map(|(_, scales)| scales).collect())
+            }
+            Numeric::Variational(_) => return Vec::new(),
+        };
+        let mut used: Vec<bool> = hypers.iter().map(|h| h.rate > 0.0).collect();
+        let priors = weights.iter().filter_map(|w| match w {
+            WeightPrior::Normal(scale) => Some(scale),
+            WeightPrior::Flat => None,
+        });
+        for scale in noise.into_iter().chain(priors) {
+            scale.powers.iter().for_each(|(h, _)| used[*h] = true);
+        }
+        let free = |h: &usize| used[*h] && hypers[*h].held.is_none() && values[*h].is_finite();
+        (0..hypers.len()).filter(free).collect()
+    }
+}
+
+/// d/d ln precision = precision · d/d precision, of each observation; 0 where there is no precision.
+fn noise_log(term: &Likelihood, args: &[f64], hypers: &[f64]) -> Vec<f64> {
+    match &term.precision {
+        None => vec![0.0; term.len()],
+        Some((place, scales)) => scales
+            .iter()
+            .enumerate()
+            .map(|(n, scale)| precision(scale, hypers) * args.get(n * term.stride + place).unwrap_or(&0.0))
+            .collect(),
+    }
+}

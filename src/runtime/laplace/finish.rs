@@ -1,0 +1,118 @@
+//! From the internal optimum back to the user's units, with certificate and findings.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::expansion::Expansion;
+use super::factors::factors;
+use super::frame::Frame;
+use super::problem::LaplaceProblem;
+use super::separation::separations;
+use super::settle::Position;
+use crate::runtime::control::{Control, Point};
+use crate::runtime::core::Role;
+use crate::runtime::finish::{Weights, in_user_units, max_gain_outside};
+use crate::runtime::solution::{Certificate, Failure, Finding, Report, Solution, Stop};
+
+/// A slope above this is no optimum.
+const STATIONARY: f64 = 1e-5;
+
+/// Makes the solution.
+pub(super) fn finish(
+    frame: &Frame,
+    problem: &LaplaceProblem,
+    point: Point,
+    mut warm: Vec<f64>,
+    control: Control<'_>,
+) -> Result<Solution, Failure> {
+    let core = &frame.core;
+    let position = Position::new(frame, &point, &mut warm, control.options.curvature)?;
+    let factors = factors(frame, &position.here);
+    let weights = weights(frame, &position.here);
+    let live = core.live(&point.active);
+    let pressed = |h: usize| {
+        let (hyper, g) = (&core.hypers[h], position.gradient[h]);
+        (point.x[h] >= hyper.upper && g >= 0.0) || (point.x[h] <= hyper.lower && g <= 0.0)
+    };
+    let free: Vec<usize> =
+        (0..core.hypers.len()).filter(|&h| core.hypers[h].is_free() && live[h] && !pressed(h)).collect();
+    let certificate = Certificate {
+        gradient: position.slope(&free),
+        max_gain_outside: max_gain_outside(core, &point, &factors),
+    };
+    let stop = match control.stopped {
+        Some(stop) => stop,
+        None if certificate.gradient > STATIONARY => Stop::Stalled,
+        None => Stop::Converged,
+    };
+    let (s, q, gain) = in_user_units(core, &point, &factors);
+    let has_prior = core.hypers.iter().any(|h| h.is_free() && (h.shape != 0.0 || h.rate != 0.0));
+    let mut findings = Vec::new();
+    for (h, hyper) in core.hypers.iter().enumerate() {
+        if hyper.capped && pressed(h) {
+            findings.push(Finding::NoiseFloor(h));
+        }
+    }
+    let prunable = |i: usize| {
+        core.weights[i].own.is_some()
+            || core.weights[i].log.powers.iter().any(|&(h, _)| matches!(core.hypers[h].role, Role::Block(_)))
+    };
+    if (0..core.weights.len()).any(prunable) && !point.active.iter().any(|&i| prunable(i)) {
+        findings.push(Finding::NothingRelevant);
+    }
+    findings.extend(separations(problem, position.here.mode.f.as_slice()));
+    let report = Report {
+        iterations: control.trace.len(),
+        stop,
+        pruned: core.weights.len()
+            - point.active.len()
+            - core.merged.iter().map(|m| m.1.len()).sum::<usize>(),
+        merged: core.merged.clone(),
+        rank: None,
+        jitter: control.jitter.max(position.here.mode.factor.jitter()),
+        restarts: control.options.restarts,
+        certificate,
+        findings,
+    };
+    Ok(Solution {
+        active: weights.kept,
+        mean: weights.mean,
+        covariance: weights.covariance,
+        factors: vec![None; core.hypers.len()],
+        hypers: core.values(&point.x, &point.active),
+        log_evidence: position.here.log_evidence,
+        hyperprior: has_prior.then(|| core.ln_prior(&point.x, &live)),
+        trace: control.trace,
+        q,
+        s,
+        gain,
+        gamma: weights.gamma,
+        flat: core.flat_weights.len(),
+        report,
+    })
+}
+
+/// Mean and covariance of the kept weights in the user's units, ordered as in the problem.
+pub(super) fn weights(frame: &Frame, here: &Expansion) -> Weights {
+    let core = &frame.core;
+    let mut order: Vec<(usize, i32, f64, usize)> = Vec::new();
+    order.extend(core.flat_weights.iter().enumerate().map(|(at, &(index, e))| (index, e, 1.0, at)));
+    order.extend(
+        here.active.iter().enumerate().map(|(at, &i)| {
+            (core.weights[i].index, core.weights[i].exponent, here.gamma[at], here.flat + at)
+        }),
+    );
+    order.sort_unstable_by_key(|o| o.0);
+    let k = order.len();
+    Weights {
+        kept: order.iter().map(|o| o.0).collect(),
+        mean: DVector::from_iterator(
+            k,
+            order.iter().map(|o| libm::scalbn(here.d[o.3] * here.mode.mean[o.3], -o.1)),
+        ),
+        covariance: DMatrix::from_fn(k, k, |i, j| {
+            let (a, b) = (&order[i], &order[j]);
+            libm::scalbn(here.d[a.3] * here.d[b.3] * here.sigma[(a.3, b.3)], -a.1 - b.1)
+        }),
+        gamma: order.iter().map(|o| o.2).collect(),
+    }
+}

@@ -1,0 +1,270 @@
+//! Which weights are in the model: all at once, or one at a time, then an active set over single moves.
+
+use super::expansion::Expansion;
+use super::factors::{best_swap, factors};
+use super::frame::Frame;
+use super::settle::{Position, flat_slope, settle};
+use crate::plan::ir::Curvature;
+use crate::runtime::control::{Control, Point};
+use crate::runtime::core::Role;
+use crate::runtime::factors::{Action, Move};
+use crate::runtime::greedy::{apply, best_move};
+use crate::runtime::solution::Failure;
+
+/// Largest change of a log hyperparameter in one update.
+const STEP: f64 = 4.6;
+/// A precision that grows by less than this an update is left to the exact test.
+const GROWTH: f64 = 0.05;
+/// The rest has settled when it changes by less than this.
+const SETTLED: f64 = 1e-3;
+/// Hardly determined: can be pruned at any time if q² ≤ s.
+const NOTHING: f64 = 1e-9;
+/// Little determined: can be pruned if q² ≤ s once the rest has settled.
+const LITTLE: f64 = 1e-3;
+/// Updates before anything is pruned.
+const WARM_UP: usize = 8;
+/// Updates at most; the active set does the rest.
+const CYCLES: usize = 500;
+/// Slope at which the exact test may judge.
+const NEAR: f64 = 0.02;
+/// Gain of the local Gaussian model that makes a move worth while: below, the evidence may fall.
+const LEAST: f64 = 1e-5;
+/// Additions before the noise is first re-estimated: earlier, it would swallow what is still to be explained.
+const HOLD: usize = 10;
+/// Gain that makes a swap worth while.
+const WORTH: f64 = 0.01;
+/// How often one function may be added; then it stays out, which breaks cycles.
+const ADDITIONS: u8 = 3;
+
+/// All weights at once: fixed-point updates until the growing precisions have settled.
+pub(super) fn batch(
+    frame: &Frame,
+    point: &mut Point,
+    warm: &mut [f64],
+    control: &mut Control<'_>,
+) -> Result<(), Failure> {
+    let core = &frame.core;
+    for cycle in 0..CYCLES {
+        if !control.may_go_on() {
+            return Ok(());
+        }
+        let position = Position::new(frame, point, warm, Curvature::Fixed)?;
+        control.note(
+            core,
+            point,
+            position.here.log_evidence,
+            position.here.mode.factor.jitter(),
+            "update precisions",
+        );
+        let updates = position.proposals(frame, &point.x, control.options.updates);
+        let (mut rest, mut growth) = (0.0_f64, 0.0_f64);
+        let live = core.live(&point.active);
+        for (h, update) in updates.iter().enumerate().filter(|(h, _)| live[*h]) {
+            let hyper = &core.hypers[h];
+            let moved = (point.x[h] + update.step(STEP)).clamp(hyper.lower, hyper.upper) - point.x[h];
+            point.x[h] += moved;
+            match hyper.role {
+                Role::Own(_) => growth = growth.max(moved.abs()),
+                _ => rest = rest.max(moved.abs()),
+            }
+        }
+        if cycle >= WARM_UP {
+            let threshold = if rest < SETTLED { LITTLE } else { NOTHING };
+            let (mut at, here) = (0, &position.here);
+            point.active.retain(|&i| {
+                let (gamma, m) = (here.gamma[at], here.mean(at));
+                at += 1;
+                core.weights[i].own.is_none() || gamma > threshold || m * m > gamma * (1.0 - gamma)
+            });
+            if point.active.len() < here.active.len() {
+                continue;
+            }
+        }
+        if rest < SETTLED && growth < GROWTH {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// One function at a time, from the model of all weights without a precision of their own: add the one
+/// of largest gain, re-estimate all precisions of the model, delete what no longer earns its place.
+pub(super) fn greedy(
+    frame: &Frame,
+    point: &mut Point,
+    warm: &mut [f64],
+    control: &mut Control<'_>,
+) -> Result<(), Failure> {
+    point.active = frame.core.without_own();
+    let least = LEAST.max(control.options.min_gain);
+    let mut added = vec![0_u8; frame.core.weights.len()];
+    let (noise, free) = (frame.core.is_noise(), vec![false; frame.core.hypers.len()]);
+    let mut moves = 0;
+    while control.may_go_on() {
+        let frozen = if moves < HOLD { &noise } else { &free };
+        let position = settle_until_kept(frame, point, warm, frozen, control)?;
+        match best_addition(frame, point, &position.here, &added).filter(|m| m.gain > least) {
+            Some(best) => {
+                added[best.weight] += 1;
+                moves += 1;
+                apply(&frame.core, point, best);
+            }
+            // nothing has gain at the noise held so far
+            None if moves < HOLD && noise.contains(&true) => moves = HOLD,
+            None => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+/// Settles loosely and deletes violators until there are none.
+fn settle_until_kept(
+    frame: &Frame,
+    point: &mut Point,
+    warm: &mut [f64],
+    frozen: &[bool],
+    control: &mut Control<'_>,
+) -> Result<Position, Failure> {
+    loop {
+        let position = settle(frame, point, warm, frozen, NEAR, control)?;
+        let violators = position.violators(frame);
+        if violators.is_empty() || control.stopped.is_some() {
+            return Ok(position);
+        }
+        delete_worst(frame, point, &position, violators);
+    }
+}
+
+/// Finds a point at which no addition, deletion or swap of a weight, and no change of precisions, helps.
+pub(super) fn active_set(
+    frame: &Frame,
+    point: &mut Point,
+    warm: &mut [f64],
+    control: &mut Control<'_>,
+) -> Result<(), Failure> {
+    let mut added = vec![0_u8; frame.core.weights.len()];
+    let mut block_added = vec![0_u8; frame.core.hypers.len()];
+    let free = vec![false; frame.core.hypers.len()];
+    let min_gain = control.options.min_gain;
+    while control.may_go_on() {
+        settle_until_kept(frame, point, warm, &free, control)?;
+        let flat = flat_slope(frame, control.options.tol);
+        let position = settle(frame, point, warm, &free, flat, control)?;
+        if control.stopped.is_some() {
+            return Ok(());
+        }
+        let violators = position.violators(frame);
+        if !violators.is_empty() {
+            delete_worst(frame, point, &position, violators);
+            continue;
+        }
+        if delete_unearning(frame, point, &position, min_gain) {
+            continue;
+        }
+        if change_block(frame, point, warm, &position, &mut block_added, control)? {
+            continue;
+        }
+        let factors = factors(frame, &position.here);
+        let outside = |m: &Move| m.action == Action::Add && added[m.weight] < ADDITIONS;
+        if let Some(best) = best_move(&frame.core, point, &factors, outside)
+            && best.gain > min_gain.max(LEAST)
+        {
+            added[best.weight] += 1;
+            apply(&frame.core, point, best);
+            continue;
+        }
+        let may_enter = |i: usize| added[i] < ADDITIONS;
+        match best_swap(frame, &position.here, &point.x, &factors, may_enter) {
+            Some(swap) if swap.gain > WORTH => {
+                added[swap.into] += 1;
+                point.active.retain(|i| *i != swap.out);
+                let at = point.active.partition_point(|i| *i < swap.into);
+                point.active.insert(at, swap.into);
+                frame.core.set_own(&mut point.x, swap.into, swap.ln_precision);
+            }
+            _ => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+fn best_addition(frame: &Frame, point: &Point, here: &Expansion, added: &[u8]) -> Option<Move> {
+    let outside = |m: &Move| m.action == Action::Add && added[m.weight] < ADDITIONS;
+    best_move(&frame.core, point, &factors(frame, here), outside)
+}
+
+/// Deletes the worst violator – an eighth of them while there are many.
+fn delete_worst(frame: &Frame, point: &mut Point, position: &Position, violators: Vec<usize>) {
+    let active = &position.here.active;
+    let mut ranked: Vec<(f64, usize)> =
+        violators.into_iter().map(|at| (position.earns(frame, &point.x, at), active[at])).collect();
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let count = (ranked.len() / 8).max(1);
+    let gone: Vec<usize> = ranked[..count].iter().map(|r| r.1).collect();
+    point.active.retain(|i| !gone.contains(i));
+}
+
+/// Deletes the weight that earns least, if that is less than asked for.
+fn delete_unearning(frame: &Frame, point: &mut Point, position: &Position, min_gain: f64) -> bool {
+    if min_gain <= 0.0 {
+        return false;
+    }
+    let mut worst: Option<(f64, usize)> = None;
+    for (at, &i) in position.here.active.iter().enumerate() {
+        let earns = position.earns(frame, &point.x, at);
+        if frame.core.weights[i].own.is_some() && earns < min_gain && worst.is_none_or(|w| earns < w.0) {
+            worst = Some((earns, i));
+        }
+    }
+    let Some((_, gone)) = worst else { return false };
+    point.active.retain(|&i| i != gone);
+    true
+}
+
+/// Takes out a block of weights that share a precision where the model without it is as good, or puts
+/// one back at the best of some precisions where that has gain.
+fn change_block(
+    frame: &Frame,
+    point: &mut Point,
+    warm: &mut [f64],
+    position: &Position,
+    added: &mut [u8],
+    control: &mut Control<'_>,
+) -> Result<bool, Failure> {
+    let (core, min_gain) = (&frame.core, control.options.min_gain);
+    let objective = |point: &Point, warm: &[f64]| -> Result<f64, Failure> {
+        Ok(Position::new(frame, point, &mut warm.to_vec(), Curvature::Fixed)?.objective)
+    };
+    for (h, hyper) in core.hypers.iter().enumerate() {
+        let Role::Block(list) = &hyper.role else { continue };
+        let inside = list.iter().any(|i| point.active.binary_search(i).is_ok());
+        if inside {
+            let mut without = point.clone();
+            without.active.retain(|i| list.binary_search(i).is_err());
+            if objective(&without, warm)? >= position.objective - min_gain.max(1e-9) {
+                *point = without;
+                return Ok(true);
+            }
+        } else if added[h] < ADDITIONS {
+            let mut with = point.clone();
+            with.active.extend(list.iter().copied().filter(|i| core.usable[*i]));
+            with.active.sort_unstable();
+            let mut best = (position.objective + min_gain.max(LEAST), None);
+            let start = point.x[h].clamp(-20.0, 20.0);
+            for step in -8..=8 {
+                with.x[h] = (start + 1.5 * f64::from(step)).clamp(hyper.lower, hyper.upper);
+                let value = objective(&with, warm)?;
+                if value > best.0 {
+                    best = (value, Some(with.x[h]));
+                }
+            }
+            if let Some(x) = best.1 {
+                with.x[h] = x;
+                added[h] += 1;
+                *point = with;
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}

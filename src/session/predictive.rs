@@ -1,0 +1,347 @@
+//! The predictive distribution of an observed node at new rows: the arguments of its family there, the
+//! linear predictors among them as a Gaussian.
+
+use std::collections::BTreeMap;
+
+use nalgebra::DMatrix;
+
+use super::bind::{self, Bound};
+use super::draws::array;
+use super::fit::Fit;
+use crate::check::typed::{ExprId, NodeId};
+use crate::data::Data;
+use crate::design::{
+    Affine, Draw, EvalError, Evaluator, LogLinear, Restrict, Value, Want, Why, affine, log_linear,
+};
+use crate::dist::{ArgShape, Family, Marginal, Moments, Need, Outcome, Support};
+use crate::error::Error;
+use crate::plan::ir::{ScaleExpr, Term};
+use crate::runtime::assemble::at;
+
+/// Bytes that a prediction may allocate at a time.
+const MEMORY: usize = 8 << 30;
+
+/// The predictive distribution of every entry of an observed node, column-major.
+pub(crate) struct Predictive {
+    /// The node.
+    pub node: NodeId,
+    /// Its family.
+    pub family: &'static Family,
+    /// Number of entries.
+    pub count: usize,
+    /// Names of the levels, of a node that has any.
+    pub levels: Vec<String>,
+    /// Where every local basis function is silent; `None` if there are none.
+    pub silent: Option<Vec<bool>>,
+    marginal: &'static Marginal,
+    arguments: Vec<Argument>,
+    predictors: Predictors,
+}
+
+/// The numbers of one argument, in the place it has among the others.
+enum Argument {
+    /// Not given: so many `NaN`.
+    Absent(usize),
+    /// One number, or one for every entry.
+    Each(Vec<f64>),
+    /// The same numbers for every entry.
+    Shared(Vec<f64>),
+    /// A row of numbers for every entry.
+    Row(Value),
+    /// The linear predictors.
+    Predictor,
+}
+
+/// Linear predictors as Gaussians, d of them an entry; d = 0 if no argument is one.
+#[derive(Default)]
+struct Predictors {
+    d: usize,
+    /// d numbers an entry.
+    mean: Vec<f64>,
+    /// d × d numbers an entry.
+    variance: Vec<f64>,
+}
+
+/// What is said of one entry.
+pub(crate) enum Forecast {
+    /// ln P of every level.
+    Levels(Vec<f64>),
+    /// Mean and deviations of a number.
+    Number(Moments),
+}
+
+impl Predictive {
+    /// What is said of an entry.
+    pub fn forecast(&self, i: usize) -> Forecast {
+        let (args, variance) = (self.args(i), self.variance(i));
+        match &self.marginal.outcome {
+            Outcome::Levels(ln_p) => Forecast::Levels(ln_p(&args, variance)),
+            Outcome::Number(number) => Forecast::Number((number.moments)(&args, variance)),
+        }
+    }
+
+    /// Log density (or probability) of a number at an entry; `None` for levels.
+    pub fn log_density(&self, i: usize, value: f64) -> Option<f64> {
+        match &self.marginal.outcome {
+            Outcome::Levels(_) => None,
+            Outcome::Number(number) => Some((number.log_density)(value, &self.args(i), self.variance(i))),
+        }
+    }
+
+    /// P(y ≤ value) at an entry, of a continuous distribution.
+    pub fn distribution(&self, i: usize, value: f64) -> Option<f64> {
+        match &self.marginal.outcome {
+            Outcome::Levels(_) => None,
+            Outcome::Number(number) => number.distribution.map(|f| f(value, &self.args(i), self.variance(i))),
+        }
+    }
+
+    /// Mean and deviation of the latent value behind ordered levels.
+    pub fn latent(&self, i: usize) -> Option<(f64, f64)> {
+        let ordered = self.family.support == Support::Ordered && self.predictors.d == 1;
+        ordered.then(|| (at(&self.predictors.mean, i), self.variance(i).first().map_or(0.0, |v| v.sqrt())))
+    }
+
+    fn args(&self, i: usize) -> Vec<f64> {
+        let mut args = Vec::new();
+        for argument in &self.arguments {
+            match argument {
+                Argument::Absent(n) => args.extend(std::iter::repeat_n(f64::NAN, *n)),
+                Argument::Each(values) => args.push(at(values, i)),
+                Argument::Shared(values) => args.extend(values),
+                Argument::Row(value) => {
+                    let row = if value.rows() == 1 { 0 } else { i };
+                    args.extend(
+                        (0..value.cols()).map(|k| value.array.get((row, k)).copied().unwrap_or(f64::NAN)),
+                    );
+                }
+                Argument::Predictor => {
+                    let d = self.predictors.d;
+                    args.extend(self.predictors.mean.get(i * d..(i + 1) * d).unwrap_or(&[]));
+                }
+            }
+        }
+        args
+    }
+
+    fn variance(&self, i: usize) -> &[f64] {
+        let d2 = self.predictors.d * self.predictors.d;
+        self.predictors.variance.get(i * d2..(i + 1) * d2).unwrap_or(&[])
+    }
+}
+
+impl Fit {
+    /// The predictive distribution of every observed node at data that are bound already.
+    pub(crate) fn predictive(&self, bound: &Bound, data: &Data) -> Result<Vec<Predictive>, Error> {
+        let typed = self.model().typed();
+        let plan = self.model().plan()?;
+        let state = self.state();
+        let mut restrict = state.posterior.restrict();
+        // one entry per row: drawn anew
+        restrict.fresh = plan.blocks.iter().map(|b| b.node).filter(|n| bind::is_per_row(typed, *n)).collect();
+        let values = self.with_estimates(bound);
+        let mut design = Evaluator::new(bound.inputs(typed), &state.frozen, MEMORY);
+        let inputs = crate::design::Inputs { values: &values, ..bound.inputs(typed) };
+        let mut known = Evaluator::new(inputs, &state.frozen, MEMORY);
+        plan.terms
+            .iter()
+            .map(|term| self.predictive_of(term, &restrict, &mut design, &mut known))
+            .collect::<Result<_, _>>()
+            .map_err(|e| self.model().error(vec![bind::diagnose(typed, Some(data), &e)]))
+    }
+
+    /// The data with the hyperparameters at their estimates; a Gamma factor at the value whose inverse is
+    /// ⟨1/θ⟩, so that the variance of the noise is the expected one.
+    fn with_estimates(&self, bound: &Bound) -> BTreeMap<NodeId, Value> {
+        let inputs = bound.inputs(self.model().typed());
+        let mut values = bound.values.clone();
+        for (node, entries) in &self.posterior().hypers {
+            let value = |k| self.posterior().harmonic(*node, k).unwrap_or(f64::INFINITY);
+            let entries = (0..entries.len()).map(value).collect();
+            // one for every row of the training data has no value at other rows
+            if let Ok(value) = array(inputs, *node, entries) {
+                values.insert(*node, value);
+            }
+        }
+        values
+    }
+
+    fn predictive_of(
+        &self,
+        term: &Term,
+        restrict: &Restrict,
+        design: &mut Evaluator<'_>,
+        known: &mut Evaluator<'_>,
+    ) -> Result<Predictive, EvalError> {
+        let failed = |expr, why| EvalError { expr, why };
+        let Some(dist) = self.model().typed().node(term.node).dist() else {
+            return Err(failed(term.mean, Why::NoValue(term.node)));
+        };
+        let Some(marginal) = &dist.family.marginal else {
+            return Err(failed(term.mean, Why::NoValue(term.node)));
+        };
+        let levels = self.state().schema.levels.get(&term.node).cloned().unwrap_or_default();
+        let mut predictive = Predictive {
+            node: term.node,
+            family: dist.family,
+            count: 0,
+            levels,
+            silent: None,
+            marginal,
+            arguments: Vec::new(),
+            predictors: Predictors::default(),
+        };
+        let mut at_least = 0;
+        for spec in dist.family.args {
+            let many = match spec.shape {
+                ArgShape::Node => 1,
+                ArgShape::PerLevel => predictive.levels.len(),
+                ArgShape::Cutpoints => predictive.levels.len().saturating_sub(1),
+            };
+            let argument = match (dist.arg(spec.name), spec.need) {
+                (None, Need::Default(x)) => Argument::Shared(vec![x]),
+                (None, _) => Argument::Absent(many),
+                (Some(e), _) if marginal.predictors.contains(&spec.name) => {
+                    let form = affine(design, e, restrict)?;
+                    at_least = form.len() / many.max(1);
+                    let count = self.entries(term.node, at_least, design);
+                    let c = self.posterior().coefficients(&form, MEMORY).map_err(|why| failed(e, why))?;
+                    let fresh = self.fresh(&form, e, design)?;
+                    predictive.predictors = self.predictors(&form, &c, &fresh, many, count);
+                    if self.state().local.has(term.node) {
+                        let rows = self.state().local.outside(term.node, &c);
+                        // silent for every level
+                        let rows = (0..at_least).map(|i| rows.iter().skip(i).step_by(at_least).all(|s| *s));
+                        predictive.silent = Some(rows.collect());
+                    }
+                    Argument::Predictor
+                }
+                (Some(e), _) => {
+                    let value = known.eval(e, &Want::all())?;
+                    match spec.shape {
+                        ArgShape::Node => Argument::Each(value.array.as_slice().to_vec()),
+                        ArgShape::Cutpoints => Argument::Shared(value.array.as_slice().to_vec()),
+                        ArgShape::PerLevel => Argument::Row((*value).clone()),
+                    }
+                }
+            };
+            predictive.arguments.push(argument);
+        }
+        predictive.count = self.entries(term.node, at_least, design);
+        Ok(predictive)
+    }
+
+    /// mean = offset + C m, covariance = C Σ Cᵀ + that of fresh draws, for the `d` predictors of each entry.
+    fn predictors(
+        &self,
+        form: &Affine,
+        c: &DMatrix<f64>,
+        fresh: &[Fresh],
+        d: usize,
+        count: usize,
+    ) -> Predictors {
+        let posterior = self.posterior();
+        let (mean, cs) = (posterior.mean_of(&form.offset, c), c * posterior.sigma());
+        let rows = form.len() / d.max(1);
+        let mut out = Predictors {
+            d,
+            mean: Vec::with_capacity(count * d),
+            variance: Vec::with_capacity(count * d * d),
+        };
+        for i in 0..count {
+            // a scalar serves every entry; predictor k of entry i stands at i + k · rows
+            let place = |k: usize| if rows == 1 { k } else { i + k * rows };
+            for a in (0..d).map(place) {
+                out.mean.push(mean.get(a).copied().unwrap_or(f64::NAN));
+                for b in (0..d).map(place) {
+                    let kept = if a.max(b) < c.nrows() { cs.row(a).dot(&c.row(b)) } else { f64::NAN };
+                    let new: f64 = fresh.iter().map(|f| f.covariance(a, b)).sum();
+                    out.variance.push(if a == b { kept.max(0.0) + new } else { kept + new });
+                }
+            }
+        }
+        out
+    }
+
+    /// Draws that training never saw, with their variances.
+    fn fresh(&self, form: &Affine, e: ExprId, eval: &mut Evaluator<'_>) -> Result<Vec<Fresh>, EvalError> {
+        let failed = |why| EvalError { expr: e, why };
+        let plan = self.model().plan().ok();
+        let mut all = Vec::new();
+        for (node, csr, draws) in form.fresh() {
+            let Some(scale) = plan.and_then(|p| p.blocks.iter().find(|b| b.node == node)?.scale) else {
+                return Err(failed(Why::NoValue(node)));
+            };
+            let prior = log_linear(eval, scale.value)?;
+            let variance = |draw: &Draw| {
+                let entry = match draw {
+                    Draw::Entry(i) => *i,
+                    // a level of its own has the scale of its column
+                    Draw::Unseen { col, .. } => col * prior.rows,
+                };
+                self.precision_by(scale, &prior, entry, &|n, k| self.posterior().harmonic(n, k))
+                    .map(|p| 1.0 / p)
+            };
+            let variance = draws.iter().map(variance).collect::<Result<Vec<f64>, _>>()?;
+            let rows = (0..csr.rows()).map(|r| csr.row(r).to_vec()).collect();
+            all.push(Fresh { rows, variance });
+        }
+        Ok(all)
+    }
+
+    /// precision = value ^ power of entry `i`, at the fitted hyperparameters.
+    pub(crate) fn precision(&self, scale: ScaleExpr, form: &LogLinear, i: usize) -> Result<f64, EvalError> {
+        self.precision_by(scale, form, i, &|node, k| self.posterior().hyper(node, k))
+    }
+
+    /// The same at other values.
+    fn precision_by(
+        &self,
+        scale: ScaleExpr,
+        form: &LogLinear,
+        i: usize,
+        hyper: &dyn Fn(NodeId, usize) -> Option<f64>,
+    ) -> Result<f64, EvalError> {
+        let entry = form
+            .entry(i)
+            .ok_or(EvalError { expr: scale.value, why: Why::Position(i, form.entries.len()) })?;
+        let mut ln = entry.log_const;
+        for (node, k, power) in &entry.powers {
+            let theta = hyper(*node, *k).ok_or(EvalError { expr: scale.value, why: Why::NoValue(*node) })?;
+            ln += power * theta.ln();
+        }
+        Ok((scale.power * ln).exp())
+    }
+
+    /// How many entries an observed node has in the new data.
+    fn entries(&self, node: NodeId, at_least: usize, eval: &Evaluator<'_>) -> usize {
+        let inputs = eval.inputs();
+        match inputs.shape(&inputs.model.node(node).ty) {
+            Ok((_, rows, cols)) => rows * cols,
+            // a dimension that only the targets would bind
+            Err(_) => at_least,
+        }
+    }
+}
+
+/// Independent draws from a prior, in the entries of a linear form.
+struct Fresh {
+    /// Draw and coefficient, for each entry.
+    rows: Vec<Vec<(usize, f64)>>,
+    /// Variance of each draw.
+    variance: Vec<f64>,
+}
+
+impl Fresh {
+    /// Σ over the draws that both entries share.
+    fn covariance(&self, a: usize, b: usize) -> f64 {
+        let row = |r: usize| self.rows.get(r).map_or(&[][..], Vec::as_slice);
+        let mut sum = 0.0;
+        for (k, x) in row(a) {
+            for (_, y) in row(b).iter().filter(|(l, _)| l == k) {
+                sum += x * y * self.variance.get(*k).copied().unwrap_or(f64::NAN);
+            }
+        }
+        sum
+    }
+}
