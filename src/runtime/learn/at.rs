@@ -13,6 +13,7 @@ use crate::design::{
     pull_back,
 };
 use crate::dist::{ArgShape, family};
+use crate::math::special::normal_quantile;
 use crate::plan::ir::{Plan, ScaleExpr, Term};
 use crate::runtime::adjoint::Adjoint;
 use crate::runtime::assemble::{Layout, Rows};
@@ -43,7 +44,10 @@ impl<'a> At<'a> {
         let params = plan
             .params
             .iter()
-            .map(|p| param(p.node, p.held, &mut Evaluator::new(inputs, &known, memory)))
+            .map(|p| {
+                let mut eval = Evaluator::new(inputs, &known, memory);
+                param(p.node, p.held, fractions(plan, inputs, p.node), &mut eval)
+            })
             .collect::<Result<Vec<_>, _>>()?;
         let leaves: BTreeSet<NodeId> = params.iter().filter(|p| !p.held).map(|p| p.node).collect();
         let frozen_parts: Vec<ExprId> = (0..inputs.model.exprs.len() as u32)
@@ -196,8 +200,38 @@ impl<'a> At<'a> {
     }
 }
 
-/// A parameter with its start values.
-fn param(node: NodeId, held: bool, eval: &mut Evaluator<'_>) -> Result<Param, EvalError> {
+/// For a parameter that is the cutpoints of an observed node, the share of its values up to each level.
+fn fractions(plan: &Plan, inputs: Inputs<'_>, param: NodeId) -> Option<Vec<f64>> {
+    let model = inputs.model;
+    let is_cutpoints = |(term, name): (&Term, &str)| {
+        let arg = family(&term.family).and_then(|f| f.args.iter().find(|a| a.name == name));
+        arg.is_some_and(|a| a.shape == ArgShape::Cutpoints)
+    };
+    let term = plan.terms.iter().find(|term| {
+        term.args
+            .iter()
+            .any(|(name, e)| is_cutpoints((term, name)) && model.expr(*e).kind == ExprKind::Node(param))
+    })?;
+    let levels = inputs.levels.get(&term.node)?.len();
+    // half an observation more in each level: none has share 0
+    let mut counts = vec![0.5; levels];
+    for code in inputs.values.get(&term.node)?.array.iter().filter(|c| !c.is_nan()) {
+        if let Some(count) = counts.get_mut(*code as usize) {
+            *count += 1.0;
+        }
+    }
+    let total: f64 = counts.iter().sum();
+    let up_to = |k: usize| counts[..=k].iter().sum::<f64>() / total;
+    Some((0..levels.saturating_sub(1)).map(up_to).collect())
+}
+
+/// A parameter with its start values: without any, cutpoints at the quantiles of `fractions`.
+fn param(
+    node: NodeId,
+    held: bool,
+    fractions: Option<Vec<f64>>,
+    eval: &mut Evaluator<'_>,
+) -> Result<Param, EvalError> {
     let inputs = eval.inputs();
     let of = inputs.model.node(node);
     let NodeKind::Param { start } = of.kind else {
@@ -207,7 +241,10 @@ fn param(node: NodeId, held: bool, eval: &mut Evaluator<'_>) -> Result<Param, Ev
     let (rank, rows, cols) = inputs.shape(&of.ty).map_err(failed)?;
     let elem = of.ty.elem;
     let start = match start {
-        None => Param::default_start(elem, rank, rows, cols),
+        None => match fractions.filter(|f| f.len() == rows * cols) {
+            Some(fractions) => fractions.into_iter().map(normal_quantile).collect(),
+            None => Param::default_start(elem, rank, rows, cols),
+        },
         Some(e) => {
             let value = eval.finite(e, &Want::all())?;
             match value.array.as_slice() {
