@@ -105,7 +105,7 @@ codes! {
     "E0611" "a scale is not a product of precisions"
     "E0612" "a prior that the plan cannot serve"
     "E0613" "a prior argument or case weight depends on an unknown"
-    "E0614" "learned parameters are not available"
+    "E0614" "a parameter that cannot be learned"
     "E0615" "a precision of nothing"
     "E0616" "a hyperprior without a maximum"
     "E0630" "a factor without a closed form"

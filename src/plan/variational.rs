@@ -47,7 +47,7 @@ fn obstacles(model: &Model, dag: &Dag, _: &Options) -> Diagnostics {
     }
     for node in &model.nodes {
         match &node.kind {
-            NodeKind::Param { .. } => found.push(learned(node)),
+            NodeKind::Param { .. } => found.push(learned(node, "variational")),
             NodeKind::Data(data) => {
                 if let Some(dist) = &data.likelihood {
                     likelihood(model, node, dist, &mut found);

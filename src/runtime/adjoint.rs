@@ -25,9 +25,21 @@ pub struct Adjoint {
     pub noise_log: Vec<f64>,
     /// d/d `log_const` of the prior precision of each kept weight, k; 0 for flat ones.
     pub weight_log: Vec<f64>,
-    /// d/d other arguments of likelihoods: index of the term, name of the argument, and an array of the
-    /// shape of that argument, column-major.
-    pub args: Vec<(usize, String, Vec<f64>)>,
+    /// d/d other arguments of likelihoods.
+    pub args: Vec<Argument>,
+}
+
+/// Derivatives by an argument of a likelihood.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Argument {
+    /// Index of the term.
+    pub term: usize,
+    /// Name of the argument.
+    pub name: String,
+    /// Whether there is a number for each observation of the term; else the numbers are those of the argument.
+    pub of_units: bool,
+    /// d/d each number.
+    pub bar: Vec<f64>,
 }
 
 /// The derivatives of the log evidence of a Gaussian problem, given the posterior of its kept weights.

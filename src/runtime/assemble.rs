@@ -41,6 +41,8 @@ pub struct Rows {
     pub start: usize,
     /// Which entries of the node (column-major) the rows are: those that are not missing.
     pub entries: Vec<usize>,
+    /// Which entries of its predictor the rows are, unit after unit; the same where there is one predictor a unit.
+    pub predictors: Vec<usize>,
 }
 
 impl Layout {
@@ -97,7 +99,7 @@ pub fn assemble_kept(
             counts.push(weight.as_ref().map_or(1.0, |w| at(w, i)));
             term_of.push(t);
         }
-        layout.terms.push(Rows { node: term.node, start, entries });
+        layout.terms.push(Rows { node: term.node, start, predictors: entries.clone(), entries });
         forms.push(form);
     }
     let rows: Vec<(usize, &[usize])> = layout.terms.iter().map(|r| (r.start, r.entries.as_slice())).collect();

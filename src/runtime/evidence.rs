@@ -3,7 +3,7 @@
 
 use nalgebra::DVector;
 
-use super::adjoint::{Adjoint, adjoint};
+use super::adjoint::{Adjoint, adjoint, precision};
 use super::batch::batch;
 pub use super::control::Budget;
 use super::control::{Control, Observer, Point};
@@ -114,6 +114,8 @@ pub struct Slope {
     pub bounds: Vec<(f64, f64)>,
     /// Posterior mean of the weights.
     pub mean: DVector<f64>,
+    /// Information of each row about its predictor (for a Gaussian its precision times its case weight).
+    pub information: Vec<f64>,
     /// Derivatives with respect to what the problem is made of.
     pub adjoint: Adjoint,
 }
@@ -141,6 +143,9 @@ pub fn slope(
             .map(|h| (core.hypers[h].lower + ln_unit(h), core.hypers[h].upper + ln_unit(h)))
             .collect(),
         adjoint: adjoint(problem, hypers, &weights.mean, &weights.covariance),
+        information: (0..problem.targets.len())
+            .map(|row| problem.counts[row] * precision(&problem.noise[row], hypers))
+            .collect(),
         hypers: here.gradient,
         mean: weights.mean,
     })

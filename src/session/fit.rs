@@ -22,6 +22,7 @@ use crate::plan::ir::Plan;
 use crate::runtime::assemble::Layout;
 use crate::runtime::evidence::Budget;
 use crate::runtime::execute::Numeric;
+use crate::runtime::learn::{LearnError, learn};
 use crate::runtime::solution::{Solution, Stop};
 
 /// A fitted model: cheap to clone, immutable, `Send + Sync`.
@@ -76,18 +77,11 @@ impl Model {
         let bound = bind::bind_training(typed, data).map_err(|found| self.error(found))?;
         let mut warnings = self.warnings().to_vec();
         warnings.extend(bound.warnings);
-        let bound = bound.value;
+        let mut bound = bound.value;
 
         let started = Instant::now();
         let memory = options.max_memory;
-        let inputs = bound.inputs(typed);
         let broken = |e| self.error(vec![bind::diagnose(typed, Some(data), &e)]);
-        let (mut frozen, notices) = Frozen::learn(inputs, memory).map_err(broken)?;
-        warnings.extend(notices.iter().map(|n| bind::warn(inputs, n)));
-        let mut eval = Evaluator::new(inputs, &frozen, memory);
-        let (problem, layout) = Numeric::new(plan, &mut eval, &Restrict::default()).map_err(broken)?;
-        let size = |node| layout.hypers.iter().find(|p| p.node == node).map_or(0, |p| p.len);
-        let plan = &crate::plan::settle(plan, typed, &size);
         let budget = Budget { max_time: options.max_time, max_memory: memory };
         let mut on_step = |step: &crate::runtime::solution::Step<'_>| {
             options.tell(&Progress {
@@ -97,10 +91,37 @@ impl Model {
                 phase: step.phase,
             })
         };
-        let names = nodes::Names::new(plan, &layout, &mut eval);
-        let solution = problem
-            .solve(&plan.options, &budget, &mut on_step)
-            .map_err(|failure| self.error(vec![findings::failure(typed, plan, &names, &failure)]))?;
+        let shape = |node| bound.inputs(typed).shape(&typed.node(node).ty);
+        let size = |node| shape(node).map_or(0, |(_, rows, cols)| rows * cols);
+        let plan = &crate::plan::settle(plan, typed, &size);
+        let mut learned = None;
+        if !plan.params.is_empty() {
+            let found = learn(plan, bound.inputs(typed), &budget, &mut on_step).map_err(|e| match e {
+                LearnError::Eval(e) => broken(e),
+                LearnError::Failure(failure, layout) => {
+                    let names = nodes::Names::bare(typed, &layout);
+                    self.error(vec![findings::failure(typed, plan, &names, &failure)])
+                }
+            })?;
+            bound.keep(typed, &found.params);
+            learned = Some((found.solution, found.layout));
+        }
+        let inputs = bound.inputs(typed);
+        let (mut frozen, notices) = Frozen::learn(inputs, memory).map_err(broken)?;
+        warnings.extend(notices.iter().map(|n| bind::warn(inputs, n)));
+        let mut eval = Evaluator::new(inputs, &frozen, memory);
+        let (names, solution, layout) = match learned {
+            Some((solution, layout)) => (nodes::Names::new(plan, &layout, &mut eval), solution, layout),
+            None => {
+                let (problem, layout) =
+                    Numeric::new(plan, &mut eval, &Restrict::default()).map_err(broken)?;
+                let names = nodes::Names::new(plan, &layout, &mut eval);
+                let solution = problem
+                    .solve(&plan.options, &budget, &mut on_step)
+                    .map_err(|failure| self.error(vec![findings::failure(typed, plan, &names, &failure)]))?;
+                (names, solution, layout)
+            }
+        };
         warnings.extend(findings::findings(typed, plan, &names, &solution));
 
         let posterior = Posterior::new(&solution, &layout);

@@ -118,6 +118,7 @@ impl Fit {
                 posterior_values(plan, inputs, &state.frozen, MEMORY, &innovations, &mut uniforms)
                     .map_err(broken)?;
             let mut shown: Vec<NodeId> = plan.hypers.iter().map(|h| h.node).collect();
+            shown.extend(plan.params.iter().map(|p| p.node));
             shown.extend(plan.blocks.iter().map(|b| b.node));
             if data.is_some() {
                 for term in &plan.terms {
@@ -140,13 +141,12 @@ impl Fit {
     fn frozen_dims(&self) -> Bound {
         let mut bound = Bound::default();
         let schema = &self.state().schema;
-        bound.dims = schema.dims.iter().cloned().collect();
+        schema.restore(self.model().typed(), &mut bound);
         for (atom, size) in schema.dims.iter() {
             if let Atom::Train(symbol) = atom {
                 bound.dims.entry(Atom::Symbol(symbol.clone())).or_insert(*size);
             }
         }
-        bound.levels = schema.levels.clone();
         bound.columns = schema.columns.clone();
         bound
     }

@@ -41,7 +41,7 @@ pub fn assemble_laplace(
             .collect();
         let start = offset.len();
         offset.extend(entries.iter().map(|e| at(&form.offset, *e)));
-        rows.push((start, entries));
+        rows.push((start, entries.clone()));
         let counts = match term.weight {
             Some(e) => {
                 let weight = numbers(eval, e)?;
@@ -71,7 +71,7 @@ pub fn assemble_laplace(
             stride,
             precision,
         });
-        layout.terms.push(Rows { node: term.node, start, entries: units });
+        layout.terms.push(Rows { node: term.node, start, entries: units, predictors: entries });
         forms.push(form);
     }
     let listed: Vec<(usize, &[usize])> =

@@ -12,10 +12,10 @@ use crate::design::{
     EvalError, Evaluator, Frozen, Inputs, Restrict, Starts, Value, Want, Why, affine_seeds, log_seeds,
     pull_back,
 };
-use crate::plan::ir::{Plan, ScaleExpr};
-use crate::runtime::adjoint::Adjoint;
-use crate::runtime::assemble::{Layout, assemble_kept};
-use crate::runtime::problem::Problem;
+use crate::plan::ir::{Options, Plan, ScaleExpr};
+use crate::runtime::adjoint::{Adjoint, Argument};
+use crate::runtime::assemble::Layout;
+use crate::runtime::execute::Numeric;
 
 /// A model with data, at values of its parameters.
 pub(crate) struct At<'a> {
@@ -80,8 +80,13 @@ impl<'a> At<'a> {
     }
 
     /// The problem here, of all weights or of those that `restrict` names.
-    pub fn problem(&self, restrict: &Restrict) -> Result<(Problem, Layout), EvalError> {
-        assemble_kept(self.plan, &mut Evaluator::new(self.inputs(), &self.frozen, self.memory), restrict)
+    pub fn problem(&self, restrict: &Restrict) -> Result<(Numeric, Layout), EvalError> {
+        Numeric::new(self.plan, &mut Evaluator::new(self.inputs(), &self.frozen, self.memory), restrict)
+    }
+
+    /// The options of the plan.
+    pub fn options(&self) -> &'a Options {
+        &self.plan.options
     }
 
     /// d objective / d parameter from the derivatives of the problem of the kept weights.
@@ -92,16 +97,24 @@ impl<'a> At<'a> {
         let mut seeds = Vec::new();
         for (term, rows) in self.plan.terms.iter().zip(&layout.terms) {
             let size = self.size(term.node, term.mean)?;
-            let scalar = self.inputs.model.expr(term.mean).ty.shape.is_empty();
-            let mut bar = DMatrix::zeros(if scalar { 1 } else { size }, columns);
-            let mut noise = vec![0.0; size];
-            for (row, &entry) in (rows.start..).zip(&rows.entries) {
+            let inputs = self.inputs();
+            let failed = |why| EvalError { expr: term.mean, why };
+            let (_, r, c) = inputs.shape(&inputs.model.expr(term.mean).ty).map_err(failed)?;
+            // a scalar serves every entry
+            let scalar = r * c == 1;
+            let mut bar = DMatrix::zeros(r * c, columns);
+            for (row, &entry) in (rows.start..).zip(&rows.predictors) {
                 let to = if scalar { 0 } else { entry };
                 bar[(to, 0)] += adjoint.offset[row];
                 for c in 1..columns {
                     bar[(to, c)] += adjoint.design[(row, c - 1)];
                 }
-                noise[entry] = adjoint.noise_log[row];
+            }
+            let mut noise = vec![0.0; size];
+            if rows.predictors.len() == rows.entries.len() {
+                for (row, &entry) in (rows.start..).zip(&rows.entries) {
+                    noise[entry] = adjoint.noise_log[row];
+                }
             }
             seeds.extend(affine_seeds(&mut eval, term.mean, restrict, &starts, bar, &self.leaves)?);
             if let Some(scale) = term.scale {
@@ -118,15 +131,23 @@ impl<'a> At<'a> {
             }
             seeds.extend(self.scale(&mut eval, scale, of_entry)?);
         }
-        for (term, name, bar) in &adjoint.args {
+        for Argument { term, name, of_units, bar } in &adjoint.args {
             let Some(expr) = self.argument(*term, name) else { continue };
             let failed = |why| EvalError { expr, why };
             let inputs = self.inputs();
             let (_, rows, cols) = inputs.shape(&inputs.model.expr(expr).ty).map_err(failed)?;
-            if rows * cols != bar.len() {
+            let mut adjoint = DMatrix::zeros(rows, cols);
+            if *of_units {
+                let entries = layout.terms.get(*term).map_or(&[][..], |r| r.entries.as_slice());
+                for (entry, g) in entries.iter().zip(bar) {
+                    // a scalar serves every entry
+                    adjoint[if rows * cols == 1 { 0 } else { *entry }] += g;
+                }
+            } else if rows * cols == bar.len() {
+                adjoint.copy_from_slice(bar);
+            } else {
                 return Err(failed(Why::Shape((bar.len(), 1), (rows, cols))));
             }
-            let adjoint = DMatrix::from_column_slice(rows, cols, bar);
             seeds.push(crate::design::Seed { expr, want: Want::all(), adjoint });
         }
         pull_back(&mut eval, seeds, &self.leaves)

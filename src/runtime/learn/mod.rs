@@ -6,30 +6,33 @@
 
 pub(crate) mod at;
 pub mod coordinates;
-pub mod solver;
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use nalgebra::DMatrix;
 
 use at::At;
 use coordinates::{Coordinates, Values};
-use solver::Solver;
 
-use super::adjoint::{Adjoint, precision};
+use super::adjoint::Adjoint;
 use super::assemble::Layout;
 use super::control::{Budget, Observer};
-use super::evidence::Warm;
-use super::problem::{Problem, WeightPrior};
+use super::evidence::{Slope, Warm};
+use super::execute::Numeric;
 use super::solution::{Failure, Solution, Step, Stop};
+use crate::check::typed::NodeId;
+use crate::design::adjoint::Bars;
 use crate::design::{EvalError, Inputs, Restrict};
 use crate::math::lbfgs::{self, Settings, maximise};
-use crate::plan::ir::Plan;
+use crate::plan::ir::{Options, Plan};
 
 /// Rounds of choosing weights and climbing.
 const ROUNDS: usize = 60;
 /// Steps of one climb before the weights are chosen again.
 const STEPS: usize = 40;
+/// Rounds of the last climbs; where hyperparameters have a rule of their own the two alternate.
+const LAST_ROUNDS: usize = 60;
 /// Steps of the last climbs.
 const FINE_STEPS: usize = 1000;
 /// Rise in nats below which the weights are settled.
@@ -59,8 +62,8 @@ pub struct Learned {
 pub enum LearnError {
     /// An expression has no value.
     Eval(EvalError),
-    /// The method failed.
-    Failure(Failure),
+    /// The method failed; where nodes stand in the problem, as far as it is known.
+    Failure(Failure, Layout),
 }
 
 impl From<EvalError> for LearnError {
@@ -71,7 +74,7 @@ impl From<EvalError> for LearnError {
 
 impl From<Failure> for LearnError {
     fn from(failure: Failure) -> Self {
-        LearnError::Failure(failure)
+        LearnError::Failure(failure, Layout::default())
     }
 }
 
@@ -82,15 +85,13 @@ impl From<Failure> for LearnError {
 pub fn learn(
     plan: &Plan,
     inputs: Inputs<'_>,
-    solver: &dyn Solver,
     budget: &Budget,
     on_step: &mut Observer<'_>,
 ) -> Result<Learned, LearnError> {
     let (at, params) = At::start(plan, inputs, budget.max_memory)?;
     let coordinates = Coordinates::new(params);
     let started = Instant::now();
-    let mut learner =
-        Learner { at, coordinates, solver, budget, on_step, started, trace: Vec::new(), stopped: None };
+    let mut learner = Learner { at, coordinates, budget, on_step, started, trace: Vec::new(), stopped: None };
     let mut best: Option<Here> = None;
     for attempt in 0..=plan.options.restarts {
         // the starts of the program, then four times larger and smaller logarithmic ones, and so on
@@ -116,7 +117,6 @@ pub fn learn(
 struct Learner<'a, 'o> {
     at: At<'a>,
     coordinates: Coordinates,
-    solver: &'a dyn Solver,
     budget: &'a Budget,
     on_step: &'a mut Observer<'o>,
     started: Instant,
@@ -194,7 +194,7 @@ impl Learner<'_, '_> {
     /// The last climbs, and the certificate of everything together.
     fn finish(mut self, mut here: Here, restarts: usize) -> Result<Learned, LearnError> {
         let fine = Settings { slope: FLAT, steps: FINE_STEPS, reach: REACH };
-        for _ in 0..8 {
+        for _ in 0..LAST_ROUNDS {
             if self.stopped.is_some() {
                 break;
             }
@@ -230,7 +230,12 @@ impl Learner<'_, '_> {
         let before = self.trace.len();
         let on_step = &mut *self.on_step;
         let mut counted = |step: &Step<'_>| on_step(&Step { iteration: before + step.iteration, ..*step });
-        let solution = self.solver.fit(&problem, &budget, warm, &mut counted)?;
+        let fitted = match warm {
+            Some(warm) => problem.resume(self.at.options(), &budget, warm, &mut counted),
+            // other starts are other starts of the parameters
+            None => problem.solve(&Options { restarts: 0, ..*self.at.options() }, &budget, &mut counted),
+        };
+        let solution = fitted.map_err(|failure| LearnError::Failure(failure, layout.clone()))?;
         self.trace.extend(&solution.trace);
         if matches!(solution.report.stop, Stop::MaxIter | Stop::MaxTime | Stop::Interrupted) {
             self.stopped = self.stopped.or(Some(solution.report.stop));
@@ -253,8 +258,8 @@ impl Learner<'_, '_> {
         bounds.extend(limits);
         let x: Vec<f64> = z.iter().copied().chain(start).collect();
         let kept: Vec<usize> = here.solution.active.clone();
-        let (at, coordinates, solver, budget) = (&mut self.at, &self.coordinates, self.solver, self.budget);
-        let mut f = |x: &[f64]| evaluate(at, coordinates, solver, budget, &climb, x).ok();
+        let (at, coordinates, budget) = (&mut self.at, &self.coordinates, self.budget);
+        let mut f = |x: &[f64]| evaluate(at, coordinates, budget, &climb, x).ok();
         let (trace, on_step, stopped) = (&mut self.trace, &mut *self.on_step, &mut self.stopped);
         let (started, max_time) = (self.started, self.budget.max_time);
         let mut told = |value: f64| {
@@ -288,13 +293,13 @@ impl Learner<'_, '_> {
         climb: &mut Climb,
         params: &Values,
     ) -> Result<(Vec<f64>, Vec<(f64, f64)>), LearnError> {
-        if !self.solver.follows_gradient() {
-            return Ok((Vec::new(), Vec::new()));
-        }
         self.at.go(self.coordinates.params(), params)?;
         let (problem, _) = self.at.problem(&climb.restrict)?;
-        let slope = self.solver.slope(&problem, self.budget, &climb.values)?;
-        climb.hypers = moving(&problem, &climb.values);
+        if !problem.follows_gradient(self.at.options()) {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let slope = problem.slope(self.at.options(), self.budget, &climb.values)?;
+        climb.hypers = problem.moving(&climb.values);
         let ln = climb.hypers.iter().map(|h| climb.values[*h].ln()).collect();
         Ok((ln, climb.hypers.iter().map(|h| slope.bounds[*h]).collect()))
     }
@@ -304,7 +309,7 @@ impl Learner<'_, '_> {
         let climb =
             Climb { restrict: here.restrict(), hypers: Vec::new(), values: here.solution.hypers.clone() };
         let z = self.coordinates.of(&here.params);
-        let (_, slopes) = evaluate(&mut self.at, &self.coordinates, self.solver, self.budget, &climb, &z)?;
+        let (_, slopes) = evaluate(&mut self.at, &self.coordinates, self.budget, &climb, &z)?;
         let pressed = |((z, g), (low, high)): ((&f64, &f64), &(f64, f64))| {
             if (z <= low && *g <= 0.0) || (z >= high && *g >= 0.0) { 0.0 } else { g.abs() }
         };
@@ -318,10 +323,10 @@ impl Learner<'_, '_> {
         let restrict = here.restrict();
         let (problem, layout) = self.at.problem(&restrict)?;
         let hypers = &here.solution.hypers;
-        let slope = self.solver.slope(&problem, self.budget, hypers)?;
-        let mut information = crate::design::adjoint::Bars::new();
+        let slope = problem.slope(self.at.options(), self.budget, hypers)?;
+        let mut information = Bars::new();
         for pattern in 0..PATTERNS {
-            let signs = signed(&problem, hypers, &slope.mean, pattern);
+            let signs = signed(&problem, &slope, pattern);
             for (node, bar) in self.at.pull(&signs, &layout, &restrict)? {
                 let square = bar.map(|g| g * g / PATTERNS as f64);
                 match information.get_mut(&node) {
@@ -341,7 +346,6 @@ impl Learner<'_, '_> {
 fn evaluate(
     at: &mut At<'_>,
     coordinates: &Coordinates,
-    solver: &dyn Solver,
     budget: &Budget,
     climb: &Climb,
     x: &[f64],
@@ -352,43 +356,50 @@ fn evaluate(
     climb.hypers.iter().zip(ln).for_each(|(h, ln)| hypers[*h] = ln.exp());
     at.go(coordinates.params(), &params)?;
     let (problem, layout) = at.problem(&climb.restrict)?;
-    let slope = solver.slope(&problem, budget, &hypers)?;
+    let slope = problem.slope(at.options(), budget, &hypers)?;
     let bars = at.pull(&slope.adjoint, &layout, &climb.restrict)?;
     let mut slopes = coordinates.slopes(&params, &bars);
     slopes.extend(climb.hypers.iter().map(|h| slope.hypers[*h]));
     Ok((slope.objective, slopes))
 }
 
-/// Free hyperparameters with a finite value that scale something in the problem or have a prior.
-fn moving(problem: &Problem, values: &[f64]) -> Vec<usize> {
-    let mut used: Vec<bool> = problem.hypers.iter().map(|h| h.rate > 0.0).collect();
-    let weights = problem.weights.iter().filter_map(|w| match w {
-        WeightPrior::Normal(scale) => Some(scale),
-        WeightPrior::Flat => None,
-    });
-    for scale in problem.noise.iter().chain(weights) {
-        scale.powers.iter().for_each(|(h, _)| used[*h] = true);
-    }
-    let free = |h: &usize| used[*h] && problem.hypers[*h].held.is_none() && values[*h].is_finite();
-    (0..problem.hypers.len()).filter(free).collect()
-}
-
 /// Random signs on everything a parameter can move, each by the root of its information.
-fn signed(problem: &Problem, hypers: &[f64], mean: &nalgebra::DVector<f64>, pattern: u64) -> Adjoint {
+fn signed(problem: &Numeric, slope: &Slope, pattern: u64) -> Adjoint {
     let mut state = pattern.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
     let mut sign = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         if state >> 63 == 0 { 1.0 } else { -1.0 }
     };
-    let n = problem.targets.len();
-    let root = |row: usize| (problem.counts[row] * precision(&problem.noise[row], hypers)).sqrt();
-    let offset: Vec<f64> = (0..n).map(|row| sign() * root(row)).collect();
+    let offset: Vec<f64> = slope.information.iter().map(|h| sign() * h.max(0.0).sqrt()).collect();
     let half = 0.5f64.sqrt();
+    let counts = problem.counts();
+    let mean = &slope.mean;
     Adjoint {
-        design: DMatrix::from_fn(n, mean.len(), |row, i| offset[row] * mean[i]),
-        noise_log: (0..n).map(|row| sign() * half * problem.counts[row].sqrt()).collect(),
+        design: DMatrix::from_fn(offset.len(), mean.len(), |row, i| offset[row] * mean[i]),
+        noise_log: counts.iter().map(|k| sign() * half * k.sqrt()).collect(),
         weight_log: (0..mean.len()).map(|_| sign() * half).collect(),
+        args: problem.shifts(&offset),
         offset,
-        args: Vec::new(),
     }
+}
+
+/// The objective at the start values of the parameters and at these hyperparameters, every weight in the
+/// model, and its derivative by each parameter. For tests and teaching.
+///
+/// # Errors
+/// An expression that has no value, or a method that fails there.
+pub fn slope_at_start(
+    plan: &Plan,
+    inputs: Inputs<'_>,
+    budget: &Budget,
+    hypers: &[f64],
+) -> Result<(Slope, Bars), LearnError> {
+    let (at, _) = At::start(plan, inputs, budget.max_memory)?;
+    let restrict = Restrict::default();
+    let (problem, layout) = at.problem(&restrict)?;
+    let all: BTreeMap<NodeId, Vec<usize>> =
+        layout.blocks.iter().map(|p| (p.node, (0..p.len).collect())).collect();
+    let slope = problem.slope(&plan.options, budget, hypers)?;
+    let bars = at.pull(&slope.adjoint, &layout, &Restrict { active: all, ..restrict })?;
+    Ok((slope, bars))
 }

@@ -77,7 +77,7 @@ pub fn assemble(
                 many => many.get(i).copied().unwrap_or(Kind::Gaussian),
             },
         }));
-        layout.terms.push(Rows { node: term.node, start, entries });
+        layout.terms.push(Rows { node: term.node, start, predictors: entries.clone(), entries });
         forms.push(form);
     }
     let places: Vec<(usize, &[usize])> =
