@@ -213,6 +213,8 @@ codes! {
     "W0810" "jitter was needed"
     "W0811" "scores on the training rows"
     "W0812" "perfectly separated classes"
+    "W0813" "a constant column beside free cutpoints"
+    "W0814" "a parameter is held"
 }
 
 /// The registered code of that name.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::ir::{Param, Step};
-use crate::check::typed::{ExprId, ExprKind, Model, Native, Node, NodeId, NodeKind};
+use crate::check::typed::{Dist, ExprId, ExprKind, Model, Native, Node, NodeId, NodeKind};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::dist::Elem;
 use crate::graph::linear::names;
@@ -23,10 +23,34 @@ pub fn params(model: &Model) -> Vec<Param> {
             set: node.ty.elem.name().to_owned(),
             coordinate: coordinate(node.ty.elem).to_owned(),
             enters,
-            held: false,
+            held: is_held(model, node.id),
         }
     };
     model.nodes.iter().filter(|n| matches!(n.kind, NodeKind::Param { .. })).map(of).collect()
+}
+
+/// The learned cutpoints of a likelihood, if they are a parameter as it is.
+pub fn free_cutpoints(model: &Model, dist: &Dist) -> Option<NodeId> {
+    let latent = dist.family.score.as_ref()?.latent.as_ref()?;
+    param_itself(model, dist.arg(latent.cutpoints)?)
+}
+
+/// The parameter that an expression is.
+fn param_itself(model: &Model, e: ExprId) -> Option<NodeId> {
+    match model.expr(e).kind {
+        ExprKind::Node(id) if matches!(model.node(id).kind, NodeKind::Param { .. }) => Some(id),
+        _ => None,
+    }
+}
+
+/// A scale of a latent value beside free cutpoints is not identified: (w, b, σ, α) → (c w, c b, c σ, α/c²)
+/// changes nothing. It stays where it starts.
+fn is_held(model: &Model, param: NodeId) -> bool {
+    model.stochastic().any(|(_, dist)| {
+        let latent = dist.family.score.as_ref().and_then(|s| s.latent.as_ref());
+        let scale = latent.and_then(|l| dist.arg(l.scale)).and_then(|e| param_itself(model, e));
+        scale == Some(param) && free_cutpoints(model, dist).is_some()
+    })
 }
 
 /// The unconstrained number that is searched.

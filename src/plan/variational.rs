@@ -273,6 +273,7 @@ fn terms(model: &Model) -> (Vec<Term>, Vec<RowFactor>) {
             mean,
             scale,
             args: others.map(|a| (a.name.to_string(), a.value)).collect(),
+            centred: false,
             weight: dist.weight,
             blocks: affine_in(model, mean).unwrap_or_default().into_iter().collect(),
         });

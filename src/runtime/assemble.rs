@@ -43,6 +43,12 @@ pub struct Rows {
     pub entries: Vec<usize>,
     /// Which entries of its predictor the rows are, unit after unit; the same where there is one predictor a unit.
     pub predictors: Vec<usize>,
+    /// Training means of the columns of a centred predictor, one a weight; empty if it is not centred.
+    pub means: Vec<f64>,
+    /// Case weight of each row, for these means.
+    pub counts: Vec<f64>,
+    /// Weights whose column is constant, and therefore nothing in a centred predictor.
+    pub constant: Vec<usize>,
 }
 
 impl Layout {
@@ -99,7 +105,15 @@ pub fn assemble_kept(
             counts.push(weight.as_ref().map_or(1.0, |w| at(w, i)));
             term_of.push(t);
         }
-        layout.terms.push(Rows { node: term.node, start, predictors: entries.clone(), entries });
+        layout.terms.push(Rows {
+            node: term.node,
+            start,
+            predictors: entries.clone(),
+            entries,
+            means: Vec::new(),
+            counts: Vec::new(),
+            constant: Vec::new(),
+        });
         forms.push(form);
     }
     let rows: Vec<(usize, &[usize])> = layout.terms.iter().map(|r| (r.start, r.entries.as_slice())).collect();

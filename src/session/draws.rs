@@ -14,6 +14,7 @@ use crate::design::{EvalError, Evaluator, Frozen, Inputs, Rank, Value, Want};
 use crate::dist::{ArgShape, Need};
 use crate::math::special::normal_quantile;
 use crate::plan::ir::Plan;
+use crate::plan::params::free_cutpoints;
 
 /// Draws behind a derived quantity that is not linear.
 const DERIVED_DRAWS: usize = 4096;
@@ -114,6 +115,19 @@ pub(crate) fn posterior_values(
         values.insert(*node, array(inputs, *node, entries)?);
     }
     let drawn = innovations.draw(uniforms);
+    let mut moved = Vec::new();
+    for kept in &posterior.blocks {
+        let of = drawn.get(&kept.node).map_or(&[][..], Vec::as_slice);
+        moved.extend(kept.active.iter().zip(kept.start..).map(|(i, at)| of[*i] - posterior.mean[at]));
+    }
+    for node in posterior.centres.keys() {
+        let dist = inputs.model.node(*node).dist();
+        if let Some(cutpoints) = dist.and_then(|d| free_cutpoints(inputs.model, d))
+            && let Some(value) = values.get_mut(&cutpoints)
+        {
+            value.array.add_scalar_mut(posterior.cutpoint_shift(*node, &moved));
+        }
+    }
     for block in &plan.blocks {
         let (_, rows, cols) = inputs
             .shape(&inputs.model.node(block.node).ty)

@@ -19,6 +19,7 @@ use crate::design::{Evaluator, Frozen, Inputs, Restrict, affine, log_linear};
 use crate::diag::{Diagnostic, render};
 use crate::error::Error;
 use crate::plan::ir::Plan;
+use crate::plan::params::free_cutpoints;
 use crate::runtime::assemble::Layout;
 use crate::runtime::evidence::Budget;
 use crate::runtime::execute::Numeric;
@@ -103,7 +104,22 @@ impl Model {
                     self.error(vec![findings::failure(typed, plan, &names, &failure)])
                 }
             })?;
-            bound.keep(typed, &found.params);
+            let mut params = found.params;
+            for rows in found.layout.terms.iter().filter(|rows| !rows.means.is_empty()) {
+                // cutpoints of the centred predictor → of the predictor as it is written
+                let shift: f64 = found
+                    .solution
+                    .active
+                    .iter()
+                    .zip(found.solution.mean.iter())
+                    .map(|(i, m)| rows.means[*i] * m)
+                    .sum();
+                let cutpoints = typed.node(rows.node).dist().and_then(|d| free_cutpoints(typed, d));
+                if let Some(values) = cutpoints.and_then(|id| params.get_mut(&id)) {
+                    values.iter_mut().for_each(|b| *b += shift);
+                }
+            }
+            bound.keep(typed, &params);
             learned = Some((found.solution, found.layout));
         }
         let inputs = bound.inputs(typed);
@@ -123,6 +139,7 @@ impl Model {
             }
         };
         warnings.extend(findings::findings(typed, plan, &names, &solution));
+        warnings.extend(findings::not_identified(typed, plan, &names, &layout));
 
         let posterior = Posterior::new(&solution, &layout);
         let nodes =

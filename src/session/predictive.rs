@@ -207,7 +207,7 @@ impl Fit {
                     let count = self.entries(term.node, at_least, design);
                     let c = self.posterior().coefficients(&form, MEMORY).map_err(|why| failed(e, why))?;
                     let fresh = self.fresh(&form, e, design)?;
-                    predictive.predictors = self.predictors(&form, &c, &fresh, many, count);
+                    predictive.predictors = self.predictors(term.node, &form, &c, &fresh, many, count);
                     if self.state().local.has(term.node) {
                         let rows = self.state().local.outside(term.node, &c);
                         // silent for every level
@@ -234,6 +234,7 @@ impl Fit {
     /// mean = offset + C m, covariance = C Σ Cᵀ + that of fresh draws, for the `d` predictors of each entry.
     fn predictors(
         &self,
+        node: NodeId,
         form: &Affine,
         c: &DMatrix<f64>,
         fresh: &[Fresh],
@@ -241,7 +242,11 @@ impl Fit {
         count: usize,
     ) -> Predictors {
         let posterior = self.posterior();
-        let (mean, cs) = (posterior.mean_of(&form.offset, c), c * posterior.sigma());
+        let mean = posterior.mean_of(&form.offset, c);
+        // a common shift of all columns is the cutpoints'
+        let mut c = c.clone();
+        posterior.centre(node, &mut c);
+        let cs = &c * posterior.sigma();
         let rows = form.len() / d.max(1);
         let mut out = Predictors {
             d,

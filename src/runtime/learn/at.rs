@@ -13,6 +13,7 @@ use crate::design::{
     pull_back,
 };
 use crate::plan::ir::{Options, Plan, ScaleExpr};
+use crate::plan::params::free_cutpoints;
 use crate::runtime::adjoint::{Adjoint, Argument};
 use crate::runtime::assemble::Layout;
 use crate::runtime::execute::Numeric;
@@ -42,7 +43,13 @@ impl<'a> At<'a> {
         let params = plan
             .params
             .iter()
-            .map(|p| param(p.node, p.held, &mut Evaluator::new(inputs, &known, memory)))
+            .map(|p| {
+                let mut param = param(p.node, p.held, &mut Evaluator::new(inputs, &known, memory))?;
+                if let Some(start) = cutpoint_start(plan, inputs, p.node, param.start.len()) {
+                    param.start = start;
+                }
+                Ok(param)
+            })
             .collect::<Result<Vec<_>, _>>()?;
         let leaves: BTreeSet<NodeId> = params.iter().filter(|p| !p.held).map(|p| p.node).collect();
         let frozen_parts: Vec<ExprId> = (0..inputs.model.exprs.len() as u32)
@@ -100,14 +107,23 @@ impl<'a> At<'a> {
             let inputs = self.inputs();
             let failed = |why| EvalError { expr: term.mean, why };
             let (_, r, c) = inputs.shape(&inputs.model.expr(term.mean).ty).map_err(failed)?;
+            // Φ − 1 φ̄ᵀ hands on what is left of the mean over the rows
+            let total: f64 = rows.counts.iter().sum();
+            let mut taken = vec![0.0; adjoint.design.ncols()];
+            if !rows.means.is_empty() {
+                for (c, taken) in taken.iter_mut().enumerate() {
+                    *taken = adjoint.design.column(c).rows(rows.start, rows.counts.len()).sum() / total;
+                }
+            }
             // a scalar serves every entry
             let scalar = r * c == 1;
             let mut bar = DMatrix::zeros(r * c, columns);
             for (row, &entry) in (rows.start..).zip(&rows.predictors) {
                 let to = if scalar { 0 } else { entry };
                 bar[(to, 0)] += adjoint.offset[row];
+                let count = rows.counts.get(row - rows.start).copied().unwrap_or(1.0);
                 for c in 1..columns {
-                    bar[(to, c)] += adjoint.design[(row, c - 1)];
+                    bar[(to, c)] += adjoint.design[(row, c - 1)] - count * taken[c - 1];
                 }
             }
             let mut noise = vec![0.0; size];
@@ -175,6 +191,34 @@ impl<'a> At<'a> {
         let (_, rows, cols) = shape.map_err(|why| EvalError { expr, why })?;
         Ok(rows * cols)
     }
+}
+
+/// Where learned cutpoints without a start begin: at the quantiles of the observed levels, the optimum
+/// for a predictor of 0. Half an observation more at each level keeps levels that do not occur apart.
+fn cutpoint_start(plan: &Plan, inputs: Inputs<'_>, node: NodeId, len: usize) -> Option<Vec<f64>> {
+    if !matches!(inputs.model.node(node).kind, NodeKind::Param { start: None }) {
+        return None;
+    }
+    let term = plan.terms.iter().find(|t| {
+        let dist = inputs.model.node(t.node).dist();
+        dist.and_then(|d| free_cutpoints(inputs.model, d)) == Some(node)
+    })?;
+    let latent = inputs.model.node(term.node).dist()?.family.score.as_ref()?.latent.as_ref()?;
+    let mut counts = vec![0.5; len + 1];
+    for level in inputs.values.get(&term.node)?.array.iter().filter(|y| !y.is_nan()) {
+        *counts.get_mut(*level as usize)? += 1.0;
+    }
+    let total: f64 = counts.iter().sum();
+    let mut below = 0.0;
+    Some(
+        counts[..len]
+            .iter()
+            .map(|count| {
+                below += count / total;
+                (latent.quantile)(&term.predictor, below)
+            })
+            .collect(),
+    )
 }
 
 /// A parameter with its start values.

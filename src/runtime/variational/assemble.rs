@@ -77,7 +77,15 @@ pub fn assemble(
                 many => many.get(i).copied().unwrap_or(Kind::Gaussian),
             },
         }));
-        layout.terms.push(Rows { node: term.node, start, predictors: entries.clone(), entries });
+        layout.terms.push(Rows {
+            node: term.node,
+            start,
+            predictors: entries.clone(),
+            entries,
+            means: Vec::new(),
+            counts: Vec::new(),
+            constant: Vec::new(),
+        });
         forms.push(form);
     }
     let places: Vec<(usize, &[usize])> =
