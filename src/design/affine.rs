@@ -10,11 +10,11 @@ use std::sync::Arc;
 use super::coef::{Coef, Csr};
 use super::error::{EvalError, Why};
 use super::eval::Evaluator;
-use super::interpret::Interpreter;
+use super::interpret::{Draws, Interpreter};
 use super::value::{Rank, Value};
 use super::walk::{self, Random};
 use super::want::Want;
-use crate::check::typed::{Dist, ExprId, ExprKind, NodeId, NodeKind};
+use crate::check::typed::{Dist, ExprId, ExprKind, Model, NodeId, NodeKind};
 
 /// An expression as offset + Σ C_b · innovations of block b + Σ F_b · fresh draws of block b.
 #[derive(Clone, PartialEq, Debug)]
@@ -94,28 +94,57 @@ pub fn gaussian_mean(dist: &Dist) -> Option<Option<ExprId>> {
     dist.family.gaussian.map(|g| g.mean.and_then(|mean| dist.arg(mean)))
 }
 
+/// What a linear form is made of: the operands; of a `let` its value; of a latent node its prior mean.
+pub(super) fn operands(model: &Model, e: ExprId) -> Vec<ExprId> {
+    match &model.expr(e).kind {
+        ExprKind::Node(node) => match model.nodes.get(node.index()).map(|n| &n.kind) {
+            Some(NodeKind::Latent(dist)) => gaussian_mean(dist).flatten().into_iter().collect(),
+            _ => walk::through_lets(model, e),
+        },
+        kind => kind.operands(),
+    }
+}
+
 /// Writes an expression as a linear form.
 ///
 /// # Errors
 /// It is not linear in Gaussian latent nodes, or a known part has no finite value.
 pub fn affine(eval: &mut Evaluator<'_>, e: ExprId, restrict: &Restrict) -> Result<Affine, EvalError> {
     let inputs = eval.inputs();
-    let model = inputs.model;
     let random = Random::of(&inputs, e);
     if !random.is(e) {
         return known(eval, e);
     }
-    let next = |e: ExprId| -> Vec<ExprId> {
-        match &model.expr(e).kind {
-            ExprKind::Node(node) => match model.nodes.get(node.index()).map(|n| &n.kind) {
-                Some(NodeKind::Latent(dist)) => gaussian_mean(dist).flatten().into_iter().collect(),
-                _ => walk::through_lets(model, e),
-            },
-            kind => kind.operands(),
-        }
-    };
+    let Interpreted { mut forms, draws, .. } = interpret(eval, e, restrict, random, false)?;
+    let form = forms.remove(&e).ok_or(EvalError { expr: e, why: Why::Circle })?;
+    let mut form = Arc::unwrap_or_clone(form);
+    form.draws =
+        draws.into_iter().map(|(n, d)| (n, d.list)).filter(|(n, _)| form.fresh.contains_key(n)).collect();
+    Ok(form)
+}
+
+/// The forms under an unknown expression.
+pub(super) struct Interpreted {
+    /// Operands before what they are used in.
+    pub order: Vec<ExprId>,
+    /// Which are unknown.
+    pub random: Random,
+    /// Forms of the unknown ones: all, or only that of the whole.
+    pub forms: BTreeMap<ExprId, Arc<Affine>>,
+    draws: BTreeMap<NodeId, Draws>,
+}
+
+/// Interprets everything under `e`, and keeps all forms or only the last.
+pub(super) fn interpret(
+    eval: &mut Evaluator<'_>,
+    e: ExprId,
+    restrict: &Restrict,
+    mut random: Random,
+    keep: bool,
+) -> Result<Interpreted, EvalError> {
+    let inputs = eval.inputs();
+    let next = |e: ExprId| operands(inputs.model, e);
     // the means of latent nodes may be random too
-    let mut random = random;
     let order = walk::post_order([e], |e| {
         if !random.is(e) && !random.extend(&inputs, e) {
             return Vec::new();
@@ -125,24 +154,21 @@ pub fn affine(eval: &mut Evaluator<'_>, e: ExprId, restrict: &Restrict) -> Resul
     // how often each form is still needed: a form goes when nobody needs it
     let mut uses: BTreeMap<ExprId, usize> = BTreeMap::new();
     for e in order.iter().filter(|e| random.is(**e)) {
+        uses.entry(*e).or_insert(usize::from(keep));
         for a in next(*e) {
-            *uses.entry(a).or_default() += 1;
+            *uses.entry(a).or_insert(usize::from(keep)) += 1;
         }
     }
     let mut interpreter =
         Interpreter { eval, restrict, random, forms: BTreeMap::new(), uses, draws: BTreeMap::new() };
-    for e in order {
-        if interpreter.random.is(e) {
-            let form = interpreter.step(e).map_err(|failed| failed.at(e))?;
-            interpreter.forms.insert(e, Arc::new(form));
+    for e in &order {
+        if interpreter.random.is(*e) {
+            let form = interpreter.step(*e).map_err(|failed| failed.at(*e))?;
+            interpreter.forms.insert(*e, Arc::new(form));
         }
     }
-    let draws = std::mem::take(&mut interpreter.draws);
-    let form = interpreter.forms.remove(&e).ok_or(EvalError { expr: e, why: Why::Circle })?;
-    let mut form = Arc::unwrap_or_clone(form);
-    form.draws =
-        draws.into_iter().map(|(n, d)| (n, d.list)).filter(|(n, _)| form.fresh.contains_key(n)).collect();
-    Ok(form)
+    let Interpreter { random, forms, draws, .. } = interpreter;
+    Ok(Interpreted { order, random, forms, draws })
 }
 
 /// An expression that has a value: only an offset.

@@ -45,6 +45,8 @@ pub enum Why {
     NotLogLinear(String),
     /// A scale must be above 0: entry (column-major, from 0) and its value.
     NotPositive(usize, f64),
+    /// The start of a `param` outside its set: entry (column-major, from 0), its value, and the set.
+    OutsideSet(usize, f64, &'static str),
     /// Not a finite number: row and column from 0, and the value.
     NonFinite {
         /// Row, from 0.
@@ -84,6 +86,9 @@ impl EvalError {
             Why::NotLogLinear(what) => format!("not a product of powers of hyperparameters: {what}"),
             Why::NotPositive(entry, value) => {
                 format!("entry {} of a scale is {value}, expected a number above 0", entry.saturating_add(1))
+            }
+            Why::OutsideSet(entry, value, set) => {
+                format!("entry {} of the start is {value}, expected `{set}`", entry.saturating_add(1))
             }
             Why::NonFinite { row, col, value } => format!(
                 "row {}, column {} is {value}, expected a finite number",

@@ -41,13 +41,14 @@ pub struct Evaluator<'a> {
     asked: Asked,
 }
 
-type Key = (ExprId, Want);
+/// A part of an expression.
+pub(super) type Key = (ExprId, Want);
 
 /// One value to compute, after those it needs.
-struct Job {
-    key: Key,
+pub(super) struct Job {
+    pub key: Key,
     /// Earlier jobs.
-    args: Vec<usize>,
+    pub args: Vec<usize>,
     /// How many later jobs need it.
     uses: usize,
 }
@@ -90,6 +91,11 @@ impl<'a> Evaluator<'a> {
         self.inputs
     }
 
+    /// What was frozen at training.
+    pub(super) fn frozen(&self) -> &'a Frozen {
+        self.frozen
+    }
+
     /// Bytes it may allocate at a time.
     pub fn memory(&self) -> usize {
         self.memory
@@ -109,7 +115,7 @@ impl<'a> Evaluator<'a> {
         if let Some(value) = self.memo.get(&key) {
             return Ok(value.clone());
         }
-        let jobs = self.schedule(key.clone())?;
+        let jobs = self.schedule(vec![key.clone()], &|key| self.needs(key))?;
         let value = self.execute(jobs)?;
         self.memo.insert(key, value.clone());
         Ok(value)
@@ -143,8 +149,13 @@ impl<'a> Evaluator<'a> {
         Ok(value)
     }
 
-    /// Everything that the wanted value needs, operands first; without recursion.
-    fn schedule(&self, root: Key) -> Result<Vec<Job>, EvalError> {
+    /// Everything that the wanted values need, by what each part `needs`, operands first; without
+    /// recursion.
+    pub(super) fn schedule(
+        &self,
+        roots: Vec<Key>,
+        needs: &dyn Fn(&Key) -> Result<Vec<Key>, Why>,
+    ) -> Result<Vec<Job>, EvalError> {
         enum Visit {
             Enter(Key),
             Leave(Key, Vec<Key>),
@@ -152,7 +163,7 @@ impl<'a> Evaluator<'a> {
         let mut jobs: Vec<Job> = Vec::new();
         let mut done: HashMap<Key, usize> = HashMap::new();
         let mut open: HashSet<Key> = HashSet::new();
-        let mut stack = vec![Visit::Enter(root)];
+        let mut stack: Vec<Visit> = roots.into_iter().rev().map(Visit::Enter).collect();
         while let Some(visit) = stack.pop() {
             match visit {
                 Visit::Enter(key) => {
@@ -165,7 +176,7 @@ impl<'a> Evaluator<'a> {
                     let needs = if self.memo.contains_key(&key) {
                         Vec::new()
                     } else {
-                        self.needs(&key).map_err(|why| EvalError { expr: key.0, why })?
+                        needs(&key).map_err(|why| EvalError { expr: key.0, why })?
                     };
                     stack.push(Visit::Leave(key, needs.clone()));
                     stack.extend(needs.into_iter().rev().map(Visit::Enter));
@@ -211,7 +222,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// What is wanted of the operands.
-    fn needs(&self, (e, want): &Key) -> Result<Vec<Key>, Why> {
+    pub(super) fn needs(&self, (e, want): &Key) -> Result<Vec<Key>, Why> {
         let model = self.inputs.model;
         let rank = |e: ExprId| model.expr(e).ty.shape.len();
         // a scalar is always whole
@@ -238,7 +249,7 @@ impl<'a> Evaluator<'a> {
             ExprKind::RowDot(a, b) => vec![rows(*a), rows(*b)],
             ExprKind::Call(native, args) => match (rule(*native), args.as_slice()) {
                 (Rule::Map(..), [a]) => vec![same(*a)],
-                (Rule::Pairs(_), [x, c, scale @ ..]) => {
+                (Rule::Pairs(..), [x, c, scale @ ..]) => {
                     let centres = part(*c, Want::rows(want.cols.clone()));
                     [rows(*x), centres].into_iter().chain(scale.iter().map(|s| whole(*s))).collect()
                 }
@@ -318,7 +329,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The wanted part of an expression from the wanted parts of its operands.
-    fn compute(&mut self, key: &Key, args: Vec<Arc<Value>>, live: usize) -> Result<Value, Why> {
+    pub(super) fn compute(&mut self, key: &Key, args: Vec<Arc<Value>>, live: usize) -> Result<Value, Why> {
         let (e, want) = key;
         let model = self.inputs.model;
         let expr: &Expr = model.expr(*e);
@@ -429,13 +440,13 @@ impl<'a> Evaluator<'a> {
         let mut args = args.into_iter();
         let first = args.next().ok_or(Why::Circle)?;
         match rule(native) {
-            Rule::Map(_, f) => {
+            Rule::Map(_, f, _) => {
                 let mut out = Arc::unwrap_or_clone(first).array;
                 out.iter_mut().for_each(|x| *x = f(*x));
                 Ok(out)
             }
-            Rule::Reduce(f) => Ok(nalgebra::DMatrix::from_element(1, 1, f(first.array.as_slice()))),
-            Rule::Pairs(f) => {
+            Rule::Reduce(f, _) => Ok(nalgebra::DMatrix::from_element(1, 1, f(first.array.as_slice()))),
+            Rule::Pairs(f, _) => {
                 let c = args.next().ok_or(Why::Circle)?;
                 let scale = args.next();
                 let d = first.cols();
@@ -470,11 +481,11 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn coded(&self, at: ExprId) -> bool {
+    pub(super) fn coded(&self, at: ExprId) -> bool {
         ops::is_coded(self.inputs.model.expr(at).ty.elem)
     }
 }
 
-fn bytes(value: &Value) -> usize {
+pub(super) fn bytes(value: &Value) -> usize {
     ops::size(value.rows(), value.cols())
 }

@@ -294,10 +294,10 @@ impl<'a> Namer<'a> {
 
     fn call(&mut self, native: Native, args: &[ExprId], depth: usize) -> Vec<Name> {
         match (rule(native), args) {
-            (Rule::Map(function, _), [a]) => {
+            (Rule::Map(function, ..), [a]) => {
                 self.columns(*a, depth).iter().map(|n| n.mapped(function)).collect()
             }
-            (Rule::Reduce(_), [a]) => {
+            (Rule::Reduce(..), [a]) => {
                 let text = match &*self.columns(*a, depth) {
                     [one] => one.operand(0),
                     _ => None,
@@ -305,7 +305,7 @@ impl<'a> Namer<'a> {
                 let function = format!("{native:?}").to_lowercase();
                 vec![Name::Scalar(text.map_or(String::new(), |t| format!("{function}({t})")))]
             }
-            (Rule::Pairs(_), [_, c, ..]) => self.entries(*c, depth),
+            (Rule::Pairs(..), [_, c, ..]) => self.entries(*c, depth),
             (Rule::Monomials(f), [x, rest @ ..]) => {
                 let inputs = self.columns(*x, depth);
                 // the degree is a number of the program

@@ -108,6 +108,9 @@ codes! {
     "E0614" "learned parameters are not available"
     "E0615" "a precision of nothing"
     "E0616" "a hyperprior without a maximum"
+    "E0630" "a factor without a closed form"
+    "E0631" "a bound without a maximum"
+    "E0632" "a likelihood that `variational` cannot serve"
 
     // E07 data (raised in session/bind and, for files, in the binary's io/)
     "E0701" "the data have no rows"
@@ -215,6 +218,7 @@ codes! {
     "W0811" "scores on the training rows"
     "W0830" "fits that cannot be compared"
     "W0831" "a compared fit did not converge"
+    "W0812" "perfectly separated classes"
 }
 
 /// The registered code of that name.

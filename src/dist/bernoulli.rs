@@ -1,8 +1,9 @@
 //! The Bernoulli distribution: success or failure.
 
+use super::bound::{LinkBound, Quadratic};
 use super::logistic_normal::log_mean_sigmoid;
 use super::marginal::single;
-use super::{Arg, Elem, Family, Local, Marginal, Outcome, Score, Support, one_of};
+use super::{Arg, Bound, Elem, Family, Local, Marginal, Outcome, Score, Support, one_of};
 use crate::math::special;
 
 /// Bernoulli(y | p).
@@ -24,7 +25,7 @@ pub static BERNOULLI: Family = Family {
     precision_prior: None,
     score: Some(Score { predictors: &["logit", "probit"], local, third, by_arg: super::score::no_argument }),
     mixture: None,
-    bound: None,
+    bound: Some(Bound { links: &[LOGIT, PROBIT] }),
     marginal: Some(Marginal { predictors: &["logit", "probit"], outcome: Outcome::Levels(predictive) }),
     sample,
     log_density,
@@ -52,22 +53,6 @@ fn log_density(value: f64, args: &[f64]) -> f64 {
         _ if !(0.0..=1.0).contains(&argument) => f64::NAN,
         _ if s > 0.0 => argument.ln(),
         _ => (-argument).ln_1p(),
-    }
-}
-
-/// ln P of failure and of success, the logit or probit averaged over N(mean, v).
-fn predictive(args: &[f64], variance: &[f64]) -> Vec<f64> {
-    let v = single(variance);
-    let both = |ln_p: &dyn Fn(f64) -> f64| vec![ln_p(-1.0), ln_p(1.0)];
-    match args {
-        &[mean, probit, p] if !mean.is_nan() && probit.is_nan() && p.is_nan() => {
-            both(&|s| log_mean_sigmoid(s * mean, v))
-        }
-        // E Φ(f) = Φ(μ / sqrt(1 + v))
-        &[logit, mean, p] if !mean.is_nan() && logit.is_nan() && p.is_nan() => {
-            both(&|s| special::ln_normal_cdf(s * mean / (1.0 + v).sqrt()))
-        }
-        _ => vec![log_density(0.0, args), log_density(1.0, args)],
     }
 }
 
@@ -101,4 +86,65 @@ fn third(value: f64, args: &[f64], variance: &[f64], out: &mut [f64]) {
         _ => f64::NAN,
     };
     out[0] = variance[0] * slope;
+}
+
+/// ln P of failure and of success, the logit or probit averaged over N(mean, v).
+fn predictive(args: &[f64], variance: &[f64]) -> Vec<f64> {
+    let v = single(variance);
+    let both = |ln_p: &dyn Fn(f64) -> f64| vec![ln_p(-1.0), ln_p(1.0)];
+    match args {
+        &[mean, probit, p] if !mean.is_nan() && probit.is_nan() && p.is_nan() => {
+            both(&|s| log_mean_sigmoid(s * mean, v))
+        }
+        // E Φ(f) = Φ(μ / sqrt(1 + v))
+        &[logit, mean, p] if !mean.is_nan() && logit.is_nan() && p.is_nan() => {
+            both(&|s| special::ln_normal_cdf(s * mean / (1.0 + v).sqrt()))
+        }
+        _ => vec![log_density(0.0, args), log_density(1.0, args)],
+    }
+}
+
+/// λ(ξ) = tanh(ξ/2)/4ξ: ln σ(s f) ≥ ln σ(ξ) + (s f − ξ)/2 − λ(ξ)(f² − ξ²), s = ±1.
+const LOGIT: LinkBound = LinkBound {
+    predictor: "logit",
+    quadratic: |value, contact| {
+        let (xi, lambda) = (contact.abs(), half_secant(contact.abs()));
+        Quadratic {
+            constant: special::log_sigmoid(xi) - 0.5 * xi + lambda * xi * xi,
+            slope: value - 0.5,
+            curvature: 2.0 * lambda,
+        }
+    },
+    // ξ² = ⟨f²⟩
+    contact: |_, mean, variance| mean.hypot(variance.sqrt()),
+    formula: "ln σ(s f) ≥ ln σ(ξ) + (s f − ξ)/2 − λ(ξ)(f² − ξ²), λ(ξ) = tanh(ξ/2)/4ξ",
+    update: "ξ² = ⟨f²⟩",
+    source: "Jaakkola and Jordan (2000), (3)–(8)",
+};
+
+/// z ~ N(f, 1) of the sign of s, integrated out: with m the point of contact and r = φ(s m)/Φ(s m),
+/// ln Φ(s f) ≥ ln Φ(s m) + s r (f − m) − (f − m)²/2.
+const PROBIT: LinkBound = LinkBound {
+    predictor: "probit",
+    quadratic: |value, contact| {
+        let s = 2.0 * value - 1.0;
+        let score = s * special::mills(s * contact);
+        Quadratic {
+            constant: special::ln_normal_cdf(s * contact) - contact * (score + 0.5 * contact),
+            slope: score + contact,
+            curvature: 1.0,
+        }
+    },
+    contact: |_, mean, _| mean,
+    formula: "ln Φ(s f) ≥ ln Φ(s m) + s r (f − m) − (f − m)²/2, r = φ(s m)/Φ(s m)",
+    update: "m = ⟨f⟩",
+    source: "Albert and Chib (1993); Girolami and Rogers (2006)",
+};
+
+/// tanh(ξ/2)/4ξ
+fn half_secant(xi: f64) -> f64 {
+    match xi < 1e-4 {
+        true => 0.125 - xi * xi / 96.0,
+        false => (0.5 * xi).tanh() / (4.0 * xi),
+    }
 }

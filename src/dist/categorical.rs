@@ -84,15 +84,6 @@ fn parameters(args: &[f64]) -> Option<(Link, &[f64])> {
     }
 }
 
-/// ln P of each level, the scores averaged over their Gaussian.
-fn predictive(args: &[f64], variance: &[f64]) -> Vec<f64> {
-    match parameters(args) {
-        None => vec![f64::NAN; args.len() / 2],
-        Some((Link::Softmax, mean)) => log_mean_softmax(mean, variance),
-        Some((Link::Probability, p)) => p.iter().map(|p| p.ln()).collect(),
-    }
-}
-
 /// p = softmax(f)
 fn probabilities(args: &[f64]) -> Vec<f64> {
     let f = &args[..args.len() / 2];
@@ -123,5 +114,14 @@ fn third(_: f64, args: &[f64], variance: &[f64], out: &mut [f64]) {
     let trace: f64 = (0..k).map(|b| p[b] * variance[b + b * k]).sum();
     for a in 0..k {
         out[a] = p[a] * (variance[a + a * k] - trace - 2.0 * (vp[a] - pvp));
+    }
+}
+
+/// ln P of each level, the scores averaged over their Gaussian.
+fn predictive(args: &[f64], variance: &[f64]) -> Vec<f64> {
+    match parameters(args) {
+        None => vec![f64::NAN; args.len() / 2],
+        Some((Link::Softmax, mean)) => log_mean_softmax(mean, variance),
+        Some((Link::Probability, p)) => p.iter().map(|p| p.ln()).collect(),
     }
 }

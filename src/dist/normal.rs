@@ -61,25 +61,6 @@ fn parameters(args: &[f64]) -> Option<(f64, f64)> {
     (mean.is_finite() && root > 0.0 && root.is_finite()).then_some((mean, root))
 }
 
-/// Mean, deviation of an observation and of the mean, under N(mean, v).
-fn moments(args: &[f64], variance: &[f64]) -> Moments {
-    let v = single(variance);
-    match parameters(args) {
-        None => Moments { mean: f64::NAN, sd: f64::NAN, sd_mean: None },
-        Some((mean, root)) => Moments { mean, sd: (v + 1.0 / (root * root)).sqrt(), sd_mean: Some(v.sqrt()) },
-    }
-}
-
-fn log_predictive(value: f64, args: &[f64], variance: &[f64]) -> f64 {
-    let Moments { mean, sd, .. } = moments(args, variance);
-    special::ln_phi((value - mean) / sd) - sd.ln()
-}
-
-fn distribution(value: f64, args: &[f64], variance: &[f64]) -> f64 {
-    let Moments { mean, sd, .. } = moments(args, variance);
-    special::normal_cdf((value - mean) / sd)
-}
-
 /// With τ the precision: δ = τ (y − f), h = τ
 fn local(value: f64, args: &[f64], out: &mut Local) {
     let (mean, root) = parameters(args).unwrap_or((f64::NAN, f64::NAN));
@@ -97,4 +78,23 @@ fn by_arg(value: f64, args: &[f64], place: usize, out: &mut Local) {
         _ => -2.0 * precision * root,
     };
     out.set(slope * 0.5 * (1.0 / precision - r * r), slope * r, slope);
+}
+
+/// Mean, deviation of an observation and of the mean, under N(mean, v).
+fn moments(args: &[f64], variance: &[f64]) -> Moments {
+    let v = single(variance);
+    match parameters(args) {
+        None => Moments { mean: f64::NAN, sd: f64::NAN, sd_mean: None },
+        Some((mean, root)) => Moments { mean, sd: (v + 1.0 / (root * root)).sqrt(), sd_mean: Some(v.sqrt()) },
+    }
+}
+
+fn log_predictive(value: f64, args: &[f64], variance: &[f64]) -> f64 {
+    let Moments { mean, sd, .. } = moments(args, variance);
+    special::ln_phi((value - mean) / sd) - sd.ln()
+}
+
+fn distribution(value: f64, args: &[f64], variance: &[f64]) -> f64 {
+    let Moments { mean, sd, .. } = moments(args, variance);
+    special::normal_cdf((value - mean) / sd)
 }

@@ -106,62 +106,6 @@ fn parameters(args: &[f64]) -> Option<Parameters<'_>> {
     proper.then_some(Parameters { link, location, cutpoints, sd })
 }
 
-/// ln P of each level, the location averaged over N(location, v).
-fn predictive(args: &[f64], variance: &[f64]) -> Vec<f64> {
-    let v = single(variance);
-    let Some(Parameters { link, location, cutpoints, sd }) = parameters(args) else {
-        return vec![f64::NAN; args.len().saturating_sub(2)];
-    };
-    let levels = 0..=cutpoints.len();
-    if v == 0.0 {
-        return levels.map(|y| log_density(y as f64, args)).collect();
-    }
-    match link {
-        // the latent value is N(location, sd² + v)
-        Link::Probit => {
-            let mut args = args.to_vec();
-            if let Some(last) = args.last_mut() {
-                *last = sd.hypot(v.sqrt());
-            }
-            levels.map(|y| log_density(y as f64, &args)).collect()
-        }
-        Link::Logit => levels.map(|y| log_mean_logistic(y, location, v, cutpoints, sd, args)).collect(),
-    }
-}
-
-/// ln P of a level under a logistic latent value whose location is N(location, v).
-fn log_mean_logistic(level: usize, location: f64, v: f64, cutpoints: &[f64], sd: f64, args: &[f64]) -> f64 {
-    // P(y ≤ j) = E σ((b_j − f)/s), and P(y > j) = E σ((f − b_j)/s)
-    let below = |b: f64| log_mean_sigmoid((b - location) / sd, v / (sd * sd));
-    let above = |b: f64| log_mean_sigmoid((location - b) / sd, v / (sd * sd));
-    let (lower, upper) = (level.checked_sub(1).and_then(|j| cutpoints.get(j)), cutpoints.get(level));
-    match (lower, upper) {
-        (None, None) => 0.0,
-        (None, Some(b)) => below(*b),
-        (Some(b), None) => above(*b),
-        (Some(lower), Some(upper)) => {
-            // the difference of the smaller tails, unless it cancels
-            let middle = 0.5 * (lower + upper);
-            let (large, small) = match middle < location {
-                true => (below(*upper), below(*lower)),
-                false => (above(*lower), above(*upper)),
-            };
-            if small - large < -0.1 {
-                return large + log_1m_exp(small - large);
-            }
-            // ∫ P(y | f) N(f | location, v) df: the logarithm of the integrand is concave
-            let deviation = v.sqrt();
-            let at = |f: f64| {
-                let mut args = args.to_vec();
-                args.iter_mut().take(2).filter(|x| !x.is_nan()).for_each(|x| *x = f);
-                log_density(level as f64, &args) + ln_phi((f - location) / deviation)
-            };
-            let width = (5.0 * deviation).min(4.0 * sd);
-            log_integral_concave((location, middle), &|_| width, &at) - deviation.ln()
-        }
-    }
-}
-
 /// σ(z) and σ(z) σ(−z) at both ends.
 fn logistic(ends: &Ends) -> [f64; 4] {
     let of = |z: f64| (special::sigmoid(z), special::sigmoid(z) * special::sigmoid(-z));
@@ -253,4 +197,60 @@ fn by_arg(value: f64, args: &[f64], place: usize, out: &mut Local) {
         curvature -= 2.0 * old_curvature / sd;
     }
     out.set(dl, score, curvature);
+}
+
+/// ln P of each level, the location averaged over N(location, v).
+fn predictive(args: &[f64], variance: &[f64]) -> Vec<f64> {
+    let v = single(variance);
+    let Some(Parameters { link, location, cutpoints, sd }) = parameters(args) else {
+        return vec![f64::NAN; args.len().saturating_sub(2)];
+    };
+    let levels = 0..=cutpoints.len();
+    if v == 0.0 {
+        return levels.map(|y| log_density(y as f64, args)).collect();
+    }
+    match link {
+        // the latent value is N(location, sd² + v)
+        Link::Probit => {
+            let mut args = args.to_vec();
+            if let Some(last) = args.last_mut() {
+                *last = sd.hypot(v.sqrt());
+            }
+            levels.map(|y| log_density(y as f64, &args)).collect()
+        }
+        Link::Logit => levels.map(|y| log_mean_logistic(y, location, v, cutpoints, sd, args)).collect(),
+    }
+}
+
+/// ln P of a level under a logistic latent value whose location is N(location, v).
+fn log_mean_logistic(level: usize, location: f64, v: f64, cutpoints: &[f64], sd: f64, args: &[f64]) -> f64 {
+    // P(y ≤ j) = E σ((b_j − f)/s), and P(y > j) = E σ((f − b_j)/s)
+    let below = |b: f64| log_mean_sigmoid((b - location) / sd, v / (sd * sd));
+    let above = |b: f64| log_mean_sigmoid((location - b) / sd, v / (sd * sd));
+    let (lower, upper) = (level.checked_sub(1).and_then(|j| cutpoints.get(j)), cutpoints.get(level));
+    match (lower, upper) {
+        (None, None) => 0.0,
+        (None, Some(b)) => below(*b),
+        (Some(b), None) => above(*b),
+        (Some(lower), Some(upper)) => {
+            // the difference of the smaller tails, unless it cancels
+            let middle = 0.5 * (lower + upper);
+            let (large, small) = match middle < location {
+                true => (below(*upper), below(*lower)),
+                false => (above(*lower), above(*upper)),
+            };
+            if small - large < -0.1 {
+                return large + log_1m_exp(small - large);
+            }
+            // ∫ P(y | f) N(f | location, v) df: the logarithm of the integrand is concave
+            let deviation = v.sqrt();
+            let at = |f: f64| {
+                let mut args = args.to_vec();
+                args.iter_mut().take(2).filter(|x| !x.is_nan()).for_each(|x| *x = f);
+                log_density(level as f64, &args) + ln_phi((f - location) / deviation)
+            };
+            let width = (5.0 * deviation).min(4.0 * sd);
+            log_integral_concave((location, middle), &|_| width, &at) - deviation.ln()
+        }
+    }
 }

@@ -80,6 +80,17 @@ fn parameters(args: &[f64]) -> Option<(f64, f64)> {
     }
 }
 
+/// δ = y − e^f, h = e^f
+fn local(value: f64, args: &[f64], out: &mut Local) {
+    let rate = args[0].exp();
+    out.set(log_density(value, args), value - rate, rate);
+}
+
+/// dh/df = e^f
+fn third(_: f64, args: &[f64], variance: &[f64], out: &mut [f64]) {
+    out[0] = variance[0] * args[0].exp();
+}
+
 /// Mean and deviation of a count whose log rate is N(μ, v): the rate r has mean e^{μ + v/2} and variance
 /// (e^v − 1) e^{2μ + v}, and the variance of the count is E r + Var r.
 fn moments(args: &[f64], variance: &[f64]) -> Moments {
@@ -106,15 +117,4 @@ fn log_predictive(value: f64, args: &[f64], variance: &[f64]) -> f64 {
     // curvature 1/v + e^f
     let width = |f: f64| (4.0 / (1.0 / v + f.exp()).sqrt()).min(1.5);
     log_integral_concave((log, best), &width, &at) - sd.ln()
-}
-
-/// δ = y − e^f, h = e^f
-fn local(value: f64, args: &[f64], out: &mut Local) {
-    let rate = args[0].exp();
-    out.set(log_density(value, args), value - rate, rate);
-}
-
-/// dh/df = e^f
-fn third(_: f64, args: &[f64], variance: &[f64], out: &mut [f64]) {
-    out[0] = variance[0] * args[0].exp();
 }

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::marginal::single;
-use super::{Arg, Elem, Family, Marginal, Moments, Number, Outcome, Support, one_of};
+use super::{Arg, Elem, Family, Marginal, Mixture, Moments, Number, Outcome, Support, one_of};
 use crate::math::quadrature::log_gamma_expectation;
 use crate::math::special;
 
@@ -32,7 +32,7 @@ pub static STUDENT_T: Family = Family {
     gaussian: None,
     precision_prior: None,
     score: None,
-    mixture: None,
+    mixture: Some(Mixture { mean: "mean", scales: &[("precision", 1.0), ("sd", -2.0)], dof: "dof" }),
     bound: None,
     marginal: Some(Marginal {
         predictors: &["mean"],

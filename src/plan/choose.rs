@@ -6,20 +6,19 @@
 //! 3. a proper prior of a free precision → `variational`;
 //! 4. `evidence` if every likelihood is Gaussian, else `laplace`.
 //!
-//! If the method so chosen has an obstacle, the next one is taken, and the plan says why.
+//! If the method so chosen has an obstacle, the next one is taken, and the plan says why. From 400
+//! prunable weights on the schedule is sequential, where the method has it. `infer sequential` is
+//! `evidence` or `laplace`, by the same test of the likelihoods, on that schedule.
 
-use super::ir::{Plan, Rejected};
+use super::ir::{Plan, Rejected, Schedule};
 use super::method::{METHODS, Method, method};
 use super::options::{self, Parsed};
-use crate::check::dim::Dim;
+use super::sequential;
 use crate::check::typed::{Dist, Model, Node, NodeKind};
 use crate::diag::suggest::closest;
 use crate::diag::{Diagnostic, Diagnostics, Staged, Warned};
 use crate::graph::walk::constant;
 use crate::graph::{Dag, Role};
-
-/// From how many weights on `auto` prefers the sequential schedule.
-const SEQUENTIAL_FROM: i64 = 400;
 
 /// The plan of a model: by the method it asks for, or by the rule above.
 ///
@@ -66,7 +65,7 @@ pub fn rule(model: &Model, dag: &Dag) -> (Vec<&'static Method>, String) {
         (point, format!("rule 4: {likelihoods}, there is no param and no proper prior of a precision"))
     };
     let mut order: Vec<&'static Method> = method(first).into_iter().collect();
-    order.extend(METHODS.iter().filter(|m| m.name != first && m.name != "sequential"));
+    order.extend(METHODS.iter().filter(|m| m.name != first && m.name != sequential::SEQUENTIAL.name));
     (order, why)
 }
 
@@ -86,8 +85,7 @@ fn automatic(model: &Model, dag: &Dag) -> Staged<Plan> {
                         earlier.name, obstacle.message, method.name
                     ));
                 }
-                reasons.extend(schedule_reason(model));
-                return Ok(Warned::new(finish(model, dag, method, parsed, reasons), Vec::new()));
+                return Ok(Warned::new(by_size(model, dag, method, parsed, reasons), Vec::new()));
             }
         }
     }
@@ -95,33 +93,59 @@ fn automatic(model: &Model, dag: &Dag) -> Staged<Plan> {
 }
 
 fn asked(model: &Model, dag: &Dag, method: &'static Method) -> Staged<Plan> {
-    let parsed = options::parse(&model.infer, Some(method))?;
+    let mut parsed = options::parse(&model.infer, Some(method))?;
+    let mut why = format!("`infer {}` asks for it", method.name);
+    let mut method = method;
+    if method.name == sequential::SEQUENTIAL.name {
+        method = sequential::meant(model);
+        parsed.options.schedule = Schedule::Sequential;
+        let likelihoods = match method.name {
+            "evidence" => "every likelihood is Gaussian",
+            _ => "some likelihood is not Gaussian",
+        };
+        why.push_str(&format!("; {likelihoods}: {}, one basis function at a time", method.name));
+        // the options that it does not share with the other point plan
+        options::parse(&model.infer, Some(method))?;
+    }
     let found = obstacles(model, dag, method, &parsed);
     if !found.is_empty() {
         return Err(found);
     }
-    let why = format!("`infer {}` asks for it", method.name);
     Ok(Warned::new(finish(model, dag, method, parsed, vec![why]), Vec::new()))
 }
 
 fn obstacles(model: &Model, dag: &Dag, method: &Method, parsed: &Parsed) -> Diagnostics {
     let mut found = (method.obstacles)(model, dag, &parsed.options);
-    if let Some((schedule, span)) = &parsed.schedule
-        && schedule == "sequential"
-    {
+    if parsed.options.schedule == Schedule::Sequential && !method.sequential && found.is_empty() {
+        let what = format!("`{}` has no sequential schedule in this version", method.name);
+        let refused = Diagnostic::error("E0606", what);
         found.push(
-            Diagnostic::error("E0606", "the sequential schedule is not available in this version")
-                .at(*span, "asked for here")
-                .help("write `schedule = batch`, or leave `schedule` out"),
+            match parsed.schedule.or(model.infer.span) {
+                Some(span) => refused.at(span, "asked for here"),
+                None => refused,
+            }
+            .help("write `schedule = batch`, or leave `schedule` out"),
         );
     }
     found
 }
 
+/// The plan with the schedule that the program asks for, or the one that the number of weights asks for.
+fn by_size(model: &Model, dag: &Dag, method: &'static Method, mut parsed: Parsed, why: Vec<String>) -> Plan {
+    if !method.sequential || parsed.schedule.is_some() {
+        return finish(model, dag, method, parsed, why);
+    }
+    let hypers = (method.compile)(model, dag, parsed.options.clone()).hypers;
+    let (schedule, said) = sequential::by_size(model, &hypers);
+    parsed.options.schedule = schedule;
+    finish(model, dag, method, parsed, why.into_iter().chain(said).collect())
+}
+
 fn finish(model: &Model, dag: &Dag, method: &'static Method, parsed: Parsed, why: Vec<String>) -> Plan {
     let mut plan = (method.compile)(model, dag, parsed.options);
     plan.why = why;
-    for other in METHODS.iter().filter(|m| m.name != method.name) {
+    // `sequential` is a schedule of the others
+    for other in METHODS.iter().filter(|m| m.name != method.name && m.name != sequential::SEQUENTIAL.name) {
         let because = match (other.obstacles)(model, dag, &plan.options).into_iter().next() {
             Some(first) => clause(other, &first),
             None => format!("{} comes first by the rule", method.name),
@@ -145,29 +169,6 @@ fn is_proper_free(model: &Model, node: &Node, dist: &Dist) -> bool {
     matches!(node.kind, NodeKind::Latent(_))
         && !zero(prior.shape)
         && !prior.rates.iter().any(|(name, _)| zero(name))
-}
-
-/// What `auto` says about the schedule, if the number of weights could matter.
-fn schedule_reason(model: &Model) -> Option<String> {
-    let weights = model
-        .stochastic()
-        .filter(|(n, d)| matches!(n.kind, NodeKind::Latent(_)) && d.family.gaussian.is_some())
-        .map(|(n, _)| n.ty.shape.iter().fold(Dim::number(1), |size, dim| size.mul(dim)))
-        .fold(Dim::default(), |sum, size| sum.add(&size));
-    let but = "but it is not available in this version: batch";
-    match weights.as_number() {
-        Some(n) if n < SEQUENTIAL_FROM => None,
-        Some(n) => {
-            Some(format!("{n} weights: from {SEQUENTIAL_FROM} on the schedule would be sequential, {but}"))
-        }
-        None => {
-            let name = |id| model.node(id).name.clone();
-            let count = weights.display(&name).to_string();
-            Some(format!(
-                "{count} weights: from {SEQUENTIAL_FROM} on the schedule would be sequential, {but}"
-            ))
-        }
-    }
 }
 
 fn none_serves(model: &Model, tried: &[(&'static Method, Diagnostic)]) -> Diagnostic {

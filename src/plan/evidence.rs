@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::ir::{Block, HyperScale, HyperUpdate, Options, Plan, Term};
+use super::ir::{Block, HyperScale, HyperUpdate, Options, Plan, Schedule, Term};
 use super::method::Method;
 use super::obstacles::{point_obstacles, predictor_of, rate_of, scale_of, scale_powers};
 use super::{steps, updates};
@@ -18,6 +18,7 @@ pub static EVIDENCE: Method = Method {
     name: "evidence",
     summary: "an exact Gaussian over the weights, point hyperparameters by type-II maximum likelihood or MAP",
     options: &["updates", "hyper_scale", "schedule"],
+    sequential: true,
     obstacles,
     compile,
 };
@@ -36,12 +37,14 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
     let (stop, prune) = (steps::stop(&hypers, &options), steps::prune(model, &hypers, &options));
     Plan {
         method: "evidence".to_owned(),
-        schedule: "batch".to_owned(),
+        schedule: options.schedule.name().to_owned(),
         why: Vec::new(),
         rejected: Vec::new(),
         blocks,
         terms,
+        factors: Vec::new(),
         hypers,
+        params: Vec::new(),
         steps,
         stop,
         prune,
@@ -110,13 +113,19 @@ pub(super) fn hypers(model: &Model, options: &Options) -> Vec<HyperUpdate> {
             && rate_power > 0.0
             && constant(model, rate) == Some(0.0)
             && options.hyper_scale == HyperScale::Log;
-        let formula = updates::formula(model, node.id, flat, options);
+        let formula = match options.schedule {
+            Schedule::Sequential if flat && updates::is_own(model, node.id) => {
+                format!("{}_i = s_i² / (q_i² − s_i), ∞ if q_i² ≤ s_i", node.name)
+            }
+            _ => updates::formula(model, node.id, flat, options),
+        };
         hypers.push(HyperUpdate {
             node: node.id,
             name: node.name.clone(),
             shape,
             rate,
             rate_power,
+            parents: Vec::new(),
             scales,
             formula,
         });

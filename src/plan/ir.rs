@@ -10,7 +10,7 @@ use crate::check::typed::{ExprId, NodeId};
 pub struct Plan {
     /// `evidence`, `laplace`, `variational`; `sequential` is a schedule.
     pub method: String,
-    /// `batch` or `sequential`.
+    /// `batch`, `sequential`, or `auto`: settled by the number of weights when data are bound.
     pub schedule: String,
     /// Why this plan, one sentence each.
     pub why: Vec<String>,
@@ -20,8 +20,13 @@ pub struct Plan {
     pub blocks: Vec<Block>,
     /// The likelihood terms.
     pub terms: Vec<Term>,
+    /// What every row of a term has of its own under a mean field; empty for other methods.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub factors: Vec<RowFactor>,
     /// Hyperparameters and how each is updated.
     pub hypers: Vec<HyperUpdate>,
+    /// Learned parameters.
+    pub params: Vec<Param>,
     /// The loop body, in order.
     pub steps: Vec<Step>,
     /// When it stops, as text.
@@ -100,6 +105,34 @@ pub struct Term {
     pub blocks: Vec<NodeId>,
 }
 
+/// A latent scale, or a bound, of every row of a term.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct RowFactor {
+    /// The term.
+    pub node: NodeId,
+    /// Its name.
+    pub name: String,
+    /// Which.
+    pub kind: RowFactorKind,
+}
+
+/// What a row has of its own.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RowFactorKind {
+    /// Its noise is a mixture over a latent scale with so many degrees of freedom.
+    Scale {
+        /// Degrees of freedom.
+        #[serde(skip)]
+        dof: ExprId,
+    },
+    /// Its likelihood has a quadratic bound in this argument.
+    Bound {
+        /// The argument.
+        predictor: String,
+    },
+}
+
 /// A hyperparameter.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HyperUpdate {
@@ -115,10 +148,30 @@ pub struct HyperUpdate {
     pub rate: ExprId,
     /// 1 for a rate, −1 for a scale.
     pub rate_power: f64,
+    /// Hyperparameters in its rate.
+    #[serde(skip)]
+    pub parents: Vec<NodeId>,
     /// What it scales: names of blocks and terms.
     pub scales: Vec<String>,
     /// The update, as a formula.
     pub formula: String,
+}
+
+/// A parameter without a prior, learned by the gradient of the objective.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Param {
+    /// The node.
+    pub node: NodeId,
+    /// Its name.
+    pub name: String,
+    /// The set its entries lie in, as written in a program.
+    pub set: String,
+    /// Its unconstrained coordinate, as a formula.
+    pub coordinate: String,
+    /// The names of the latent and observed nodes whose distribution it enters.
+    pub enters: Vec<String>,
+    /// Whether it stays at its start, because the data do not determine it.
+    pub held: bool,
 }
 
 /// One step of the loop.
@@ -152,6 +205,8 @@ pub struct Options {
     pub updates: Updates,
     /// Where a Gamma hyperprior is a density.
     pub hyper_scale: HyperScale,
+    /// Which weights share a factor of the mean field.
+    pub blocks: Blocks,
     /// Whether precisions follow the papers' rule or the exact slope of the Laplace evidence.
     pub curvature: Curvature,
     /// All weights at once, or one at a time.
@@ -167,8 +222,32 @@ impl Default for Options {
             min_gain: 0.2,
             updates: Updates::MacKay,
             hyper_scale: HyperScale::Log,
+            blocks: Blocks::Joint,
             curvature: Curvature::Fixed,
             schedule: Schedule::Batch,
+        }
+    }
+}
+
+/// In which order weights are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Schedule {
+    /// All at once, pruning.
+    Batch,
+    /// One basis function at a time: add, re-estimate, delete.
+    Sequential,
+    /// By the number of weights, once data are bound.
+    Auto,
+}
+
+impl Schedule {
+    /// As written in a program.
+    pub fn name(self) -> &'static str {
+        match self {
+            Schedule::Batch => "batch",
+            Schedule::Sequential => "sequential",
+            Schedule::Auto => "auto",
         }
     }
 }
@@ -193,6 +272,16 @@ pub enum HyperScale {
     Density,
 }
 
+/// Which weights share a factor of the mean field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Blocks {
+    /// One joint Gaussian over all weights.
+    Joint,
+    /// One Gaussian for each latent node.
+    Separate,
+}
+
 /// How precisions follow the Laplace evidence (`docs/mathematics.md` §4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -201,14 +290,4 @@ pub enum Curvature {
     Fixed,
     /// The maximum of the Laplace evidence, by its exact gradient.
     Exact,
-}
-
-/// In which order weights enter the model.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Schedule {
-    /// All at once, then pruning.
-    Batch,
-    /// One basis function at a time.
-    Sequential,
 }

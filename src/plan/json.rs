@@ -26,6 +26,9 @@ pub fn json(plan: &Plan, model: &Model) -> Value {
         at["weighted"] = term.weight.is_some().into();
         drop_ids(at);
     }
+    for i in 0..plan.factors.len() {
+        drop_ids(&mut value["factors"][i]);
+    }
     for (i, hyper) in plan.hypers.iter().enumerate() {
         let (shape, rate) = prior_text(model, hyper);
         let at = &mut value["hypers"][i];

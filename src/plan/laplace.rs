@@ -16,6 +16,7 @@ pub static LAPLACE: Method = Method {
     name: "laplace",
     summary: "a Gaussian at the mode, point hyperparameters by the Laplace evidence",
     options: &["curvature", "hyper_scale", "schedule"],
+    sequential: true,
     obstacles,
     compile,
 };
@@ -42,15 +43,14 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
     objective_terms.extend(steps::apart(model, &hypers, &options));
     Plan {
         method: "laplace".to_owned(),
-        schedule: match options.schedule {
-            Schedule::Batch => "batch".to_owned(),
-            Schedule::Sequential => "sequential".to_owned(),
-        },
+        schedule: options.schedule.name().to_owned(),
         why: Vec::new(),
         rejected: Vec::new(),
         blocks,
         terms,
+        factors: Vec::new(),
         hypers,
+        params: Vec::new(),
         steps,
         stop,
         prune,

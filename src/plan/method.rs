@@ -3,7 +3,7 @@
 use super::ir::{Options, Plan};
 use super::{evidence, laplace, sequential, variational};
 use crate::check::typed::Model;
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::Diagnostics;
 use crate::graph::Dag;
 
 /// A method: what it is called, what stops it, and how it compiles a model.
@@ -14,6 +14,8 @@ pub struct Method {
     pub summary: &'static str,
     /// The options it understands, beside the common ones.
     pub options: &'static [&'static str],
+    /// Whether it can take one basis function at a time: `schedule = sequential`.
+    pub sequential: bool,
     /// Everything that stops it, in source order; empty if it can serve. A method that is not built
     /// yet says so.
     pub obstacles: fn(&Model, &Dag, &Options) -> Diagnostics,
@@ -34,33 +36,4 @@ pub const METHODS: &[&Method] =
 /// The method of that name.
 pub fn method(name: &str) -> Option<&'static Method> {
     METHODS.iter().copied().find(|m| m.name == name)
-}
-
-/// The obstacle of a method that does not exist yet.
-pub(super) fn not_available(model: &Model, name: &str) -> Diagnostics {
-    let found = Diagnostic::error("E0606", format!("`{name}` is not available in this version"));
-    let found = match model.infer.span {
-        Some(span) => found.at(span, "asked for here"),
-        None => found,
-    };
-    vec![found.help("write `infer evidence`, or leave `infer` out and let the compiler choose")]
-}
-
-/// The plan of a method that does not exist yet; never run, since the method has an obstacle.
-pub(super) fn empty(name: &str, options: Options) -> Plan {
-    Plan {
-        method: name.to_owned(),
-        schedule: "batch".to_owned(),
-        why: Vec::new(),
-        rejected: Vec::new(),
-        blocks: Vec::new(),
-        terms: Vec::new(),
-        hypers: Vec::new(),
-        steps: Vec::new(),
-        stop: String::new(),
-        prune: String::new(),
-        objective: String::new(),
-        objective_terms: Vec::new(),
-        options,
-    }
 }

@@ -39,10 +39,10 @@ pub fn point_obstacles(model: &Model, dag: &Dag, options: &Options, method: &str
     found
 }
 
-/// The scale argument of a Gaussian that is given, with the power that makes it a precision.
+/// The scale argument of a Gaussian, or of a mixture of them, that is given, with the power that makes it a precision.
 pub fn scale_of(dist: &Dist) -> Option<ScaleExpr> {
-    let gaussian = dist.family.gaussian?;
-    gaussian.scales.iter().find_map(|(name, power)| Some(ScaleExpr { value: dist.arg(name)?, power: *power }))
+    let scales = dist.family.gaussian.map(|g| g.scales).or(dist.family.mixture.map(|m| m.scales))?;
+    scales.iter().find_map(|(name, power)| Some(ScaleExpr { value: dist.arg(name)?, power: *power }))
 }
 
 /// The rate argument of a prior of a precision that is given, with the power that makes it a rate.
@@ -80,7 +80,7 @@ fn is_gaussian_latent(model: &Model, id: NodeId) -> bool {
     matches!(&model.node(id).kind, NodeKind::Latent(dist) if dist.family.gaussian.is_some())
 }
 
-fn is_hyper(model: &Model, id: NodeId) -> bool {
+pub(super) fn is_hyper(model: &Model, id: NodeId) -> bool {
     matches!(&model.node(id).kind, NodeKind::Latent(dist) if dist.family.precision_prior.is_some())
 }
 
@@ -97,6 +97,11 @@ fn likelihood(model: &Model, node: &Node, dist: &Dist, method: &str, found: &mut
     } else if !gaussian_likelihood(model, node, dist, method, found) {
         return;
     }
+    case_weights(model, node, dist, found);
+}
+
+/// Case weights are known.
+pub(super) fn case_weights(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
     if let Some(weight) = dist.weight {
         let unknown = latents(model, weight);
         if !unknown.is_empty() {
@@ -204,7 +209,7 @@ fn gaussian_likelihood(
     true
 }
 
-fn effect(model: &Model, node: &Node, dist: &Dist, method: &str, found: &mut Diagnostics) {
+pub(super) fn effect(model: &Model, node: &Node, dist: &Dist, method: &str, found: &mut Diagnostics) {
     match dist.family.gaussian {
         Some(gaussian_form) => {
             if let Some(mean) = gaussian_form.mean {
@@ -223,7 +228,7 @@ fn effect(model: &Model, node: &Node, dist: &Dist, method: &str, found: &mut Dia
 }
 
 /// Mean and scale of a Gaussian, observed or latent.
-fn gaussian(model: &Model, node: &Node, dist: &Dist, mean: &str, found: &mut Diagnostics) {
+pub(super) fn gaussian(model: &Model, node: &Node, dist: &Dist, mean: &str, found: &mut Diagnostics) {
     if let Some(DistArg { value, span, .. }) = dist.args.iter().find(|a| a.name == mean) {
         match affine_in(model, *value) {
             Err(not) => found.push(
@@ -250,9 +255,7 @@ fn gaussian(model: &Model, node: &Node, dist: &Dist, mean: &str, found: &mut Dia
             }
         }
     }
-    let is_scale =
-        |arg: &&DistArg| dist.family.gaussian.is_some_and(|g| g.scales.iter().any(|(n, _)| *n == arg.name));
-    let scale = dist.args.iter().find(is_scale);
+    let scale = scale_of(dist).and_then(|s| dist.args.iter().find(|arg| arg.value == s.value));
     if let Some(DistArg { value, span, .. }) = scale {
         match scale_form(model, *value) {
             Err(not) => found.push(
@@ -329,7 +332,7 @@ fn hyper(
     }
 }
 
-fn unused_hyper(model: &Model, dag: &Dag, node: &Node) -> Diagnostic {
+pub(super) fn unused_hyper(model: &Model, dag: &Dag, node: &Node) -> Diagnostic {
     let children: BTreeSet<NodeId> =
         dag.children(node.id).into_iter().filter(|c| dag.node(*c).role != Role::Derived).collect();
     let found = Diagnostic::error("E0615", format!("`{}` is the precision of nothing", node.name)).at(
@@ -343,7 +346,7 @@ fn unused_hyper(model: &Model, dag: &Dag, node: &Node) -> Diagnostic {
     found.help(format!("write `precision = {0}` where it belongs, or remove `{0}`", node.name))
 }
 
-fn learned(node: &Node) -> Diagnostic {
+pub(super) fn learned(node: &Node) -> Diagnostic {
     Diagnostic::error(
         "E0614",
         format!("learned parameters are not available in this version: `{}`", node.name),
@@ -352,7 +355,7 @@ fn learned(node: &Node) -> Diagnostic {
     .help(format!("fix it with `let {} = …` and choose its value by hand or by cross-validation", node.name))
 }
 
-fn nothing_observed(model: &Model) -> Diagnostic {
+pub(super) fn nothing_observed(model: &Model) -> Diagnostic {
     Diagnostic::error("E0608", format!("nothing is observed in the model `{}`", model.name))
         .at(model.span, "no `data` has a distribution")
         .note("a node is observed if it is declared with `data` and has a `~`")

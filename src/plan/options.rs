@@ -1,6 +1,6 @@
 //! Options of `infer`: known names, right values, or an error that lists what there is.
 
-use super::ir::{Curvature, HyperScale, Options, Updates};
+use super::ir::{Blocks, Curvature, HyperScale, Options, Schedule, Updates};
 use super::method::{METHODS, Method};
 use crate::check::typed::{Infer, OptionValue};
 use crate::diag::suggest::closest;
@@ -19,13 +19,13 @@ const WORDS: &[(&str, &[&str])] = &[
     ("schedule", &["batch", "sequential"]),
 ];
 
-/// Checked options, and the schedule if one was asked for.
+/// Checked options, and where a schedule was asked for.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Parsed {
     /// Valid by construction.
     pub options: Options,
-    /// `schedule = sequential`, and its place.
-    pub schedule: Option<(String, Span)>,
+    /// The place of the option `schedule`.
+    pub schedule: Option<Span>,
 }
 
 /// Reads the options of a model for a method; `None`: the method is chosen later, and any option
@@ -95,7 +95,15 @@ fn set(parsed: &mut Parsed, name: &str, value: &OptionValue, span: Span) -> Resu
             let exact = word(name, value, span)? == "exact";
             options.curvature = if exact { Curvature::Exact } else { Curvature::Fixed };
         }
-        "schedule" => parsed.schedule = Some((word(name, value, span)?, span)),
+        "blocks" => {
+            let separate = word(name, value, span)? == "separate";
+            options.blocks = if separate { Blocks::Separate } else { Blocks::Joint };
+        }
+        "schedule" => {
+            let one_at_a_time = word(name, value, span)? == "sequential";
+            options.schedule = if one_at_a_time { Schedule::Sequential } else { Schedule::Batch };
+            parsed.schedule = Some(span);
+        }
         // options of methods that are not built yet: their values are checked all the same
         _ => {
             word(name, value, span)?;

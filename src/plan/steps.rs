@@ -3,7 +3,7 @@
 //! Symbols as in `docs/mathematics.md`: N rows, k kept weights, Φ design, A and H diagonal
 //! precisions of weights and rows, m and Σ posterior mean and covariance, γ well-determinedness.
 
-use super::ir::{Block, HyperScale, HyperUpdate, Options, Step, Term, Updates};
+use super::ir::{Block, HyperScale, HyperUpdate, Options, Schedule, Step, Term, Updates};
 use super::updates::is_own;
 use crate::check::typed::Model;
 use crate::graph::build::number_text;
@@ -70,7 +70,13 @@ pub fn evidence_steps(
         (Updates::Em, false) => ("EM update", "Tipping (2001), appendix A"),
         (Updates::Em, true) => ("EM update, MAP", "mathematics §2"),
     };
-    for hyper in hypers {
+    let one_at_a_time = options.schedule == Schedule::Sequential;
+    if one_at_a_time {
+        steps.extend(super::sequential::moves());
+    }
+    // on the sequential schedule the moves update precisions that a weight has to itself
+    let moved = |h: &HyperUpdate| one_at_a_time && is_own(model, h.node) && is_flat(model, h);
+    for hyper in hypers.iter().filter(|h| !moved(h)) {
         let noise = terms.iter().any(|t| hyper.scales.contains(&t.name));
         let cost = if noise { "N k" } else { "k" };
         steps.push(step(
@@ -90,7 +96,11 @@ pub fn evidence_steps(
     ));
     if hypers.iter().any(|h| is_own(model, h.node) && !is_proper(model, h)) {
         steps.push(step(
-            "prune, once the updates have settled",
+            if one_at_a_time {
+                "prune, once no move has gain"
+            } else {
+                "prune, once the updates have settled"
+            },
             "drop i if q_i² ≤ s_i, q_i = m_i/Σ_ii, s_i = 1/Σ_ii − α_i; one at a time, then try to add back",
             r"q_i^2 \le s_i,\quad q_i = m_i/\Sigma_{ii},\quad s_i = 1/\Sigma_{ii} - \alpha_i",
             "Faul and Tipping (2002); mathematics §1",
@@ -177,7 +187,7 @@ pub(super) fn apart(model: &Model, hypers: &[HyperUpdate], options: &Options) ->
 }
 
 /// Whether the hyperprior is Gamma(0, 0).
-fn is_flat(model: &Model, hyper: &HyperUpdate) -> bool {
+pub(super) fn is_flat(model: &Model, hyper: &HyperUpdate) -> bool {
     constant(model, hyper.shape) == Some(0.0) && !is_proper(model, hyper)
 }
 

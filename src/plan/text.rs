@@ -1,6 +1,6 @@
 //! The plan as text (`sbl plan`).
 
-use super::ir::{Block, HyperScale, HyperUpdate, Plan, ScaleExpr, Term, Updates};
+use super::ir::{Block, Blocks, HyperScale, HyperUpdate, Plan, ScaleExpr, Term, Updates};
 use super::options;
 use crate::check::dim::Dim;
 use crate::check::typed::{ExprId, Model, NodeId};
@@ -94,7 +94,11 @@ pub fn mean_text(model: &Model, mean: Option<ExprId>) -> String {
 
 /// Shape and rate of a hyperparameter as text.
 pub fn prior_text(model: &Model, hyper: &HyperUpdate) -> (String, String) {
-    let value = |e: ExprId| constant(model, e).map_or_else(|| "known".to_owned(), number_text);
+    let value = |e: ExprId| match constant(model, e) {
+        Some(x) => number_text(x),
+        None if latents(model, e).is_empty() => "known".to_owned(),
+        None => written(model, e).unwrap_or_else(|| "unknown".to_owned()),
+    };
     let rate = value(hyper.rate);
     (value(hyper.shape), if hyper.rate_power < 0.0 { format!("1/{rate}") } else { rate })
 }
@@ -152,7 +156,8 @@ fn options_text(plan: &Plan) -> String {
         format!("min_gain = {}", number_text(o.min_gain)),
     ];
     let own = super::method::method(&plan.method).map(options::of).unwrap_or_default();
-    for (name, value) in [("updates", updates), ("hyper_scale", scale)] {
+    let blocks = if o.blocks == Blocks::Separate { "separate" } else { "joint" };
+    for (name, value) in [("updates", updates), ("hyper_scale", scale), ("blocks", blocks)] {
         if own.contains(&name) {
             parts.push(format!("{name} = {value}"));
         }

@@ -65,14 +65,26 @@ fn find(places: &[Place], i: usize) -> Option<(NodeId, usize)> {
 /// # Errors
 /// The expression that has no value, is not linear, or needs too much memory.
 pub fn assemble(plan: &Plan, eval: &mut Evaluator<'_>) -> Result<(Problem, Layout), EvalError> {
+    assemble_kept(plan, eval, &Restrict::default())
+}
+
+/// The same with the kept innovations only: of a node that `restrict` names, these are its weights.
+///
+/// # Errors
+/// As [`assemble`].
+pub fn assemble_kept(
+    plan: &Plan,
+    eval: &mut Evaluator<'_>,
+    restrict: &Restrict,
+) -> Result<(Problem, Layout), EvalError> {
     let mut layout = Layout::default();
     let hypers = assemble_hypers(plan, eval, &mut layout)?;
-    let weights = assemble_weights(plan, eval, &mut layout)?;
+    let weights = assemble_weights(plan, eval, restrict, &mut layout)?;
 
     let mut forms = Vec::with_capacity(plan.terms.len());
     let (mut targets, mut noise, mut counts, mut term_of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (t, term) in plan.terms.iter().enumerate() {
-        let form = affine(eval, term.mean, &Restrict::default())?;
+        let form = affine(eval, term.mean, restrict)?;
         let y = observed(eval, term.node, term.mean)?;
         let scale = term.scale.ok_or(EvalError { expr: term.mean, why: Why::NoValue(term.node) })?;
         let scales = scales(eval, scale, y.len(), &layout)?;
@@ -116,19 +128,23 @@ pub(crate) fn assemble_hypers(
 pub(crate) fn assemble_weights(
     plan: &Plan,
     eval: &mut Evaluator<'_>,
+    restrict: &Restrict,
     layout: &mut Layout,
 ) -> Result<Vec<WeightPrior>, EvalError> {
     let mut weights = Vec::new();
     for block in &plan.blocks {
         let anywhere = block.scale.map(|s| s.value).or(block.mean).unwrap_or(ExprId(0));
         let len = size(eval, block.node, anywhere)?;
-        layout.blocks.push(Place { node: block.node, start: weights.len(), len });
-        match block.scale {
-            None => weights.extend((0..len).map(|_| WeightPrior::Flat)),
-            Some(scale) => {
-                weights.extend(scales(eval, scale, len, layout)?.into_iter().map(WeightPrior::Normal))
-            }
+        let priors: Vec<WeightPrior> = match block.scale {
+            None => vec![WeightPrior::Flat; len],
+            Some(scale) => scales(eval, scale, len, layout)?.into_iter().map(WeightPrior::Normal).collect(),
+        };
+        let start = weights.len();
+        match restrict.active.get(&block.node) {
+            Some(kept) => weights.extend(kept.iter().filter_map(|i| priors.get(*i)).cloned()),
+            None => weights.extend(priors),
         }
+        layout.blocks.push(Place { node: block.node, start, len: weights.len() - start });
     }
     Ok(weights)
 }
@@ -198,7 +214,7 @@ pub(crate) fn observed(eval: &Evaluator<'_>, node: NodeId, expr: ExprId) -> Resu
     Ok(value.array.as_slice().to_vec())
 }
 
-fn size(eval: &Evaluator<'_>, node: NodeId, expr: ExprId) -> Result<usize, EvalError> {
+pub(crate) fn size(eval: &Evaluator<'_>, node: NodeId, expr: ExprId) -> Result<usize, EvalError> {
     let inputs = eval.inputs();
     let (_, rows, cols) = inputs.shape(&inputs.model.node(node).ty).map_err(|why| EvalError { expr, why })?;
     rows.checked_mul(cols).ok_or(EvalError { expr, why: Why::Memory(usize::MAX, eval.memory()) })

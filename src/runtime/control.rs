@@ -73,17 +73,16 @@ impl<'a> Control<'a> {
     /// The same, of any objective.
     pub fn note(&mut self, core: &Core, point: &Point, objective: f64, jitter: f64, phase: &'static str) {
         self.jitter = self.jitter.max(jitter);
-        self.trace.push(objective);
         let kept = core.kept(&point.active);
         let hypers = core.values(&point.x, &point.active);
-        let step = Step {
-            iteration: self.trace.len(),
-            objective,
-            active: kept.len(),
-            kept: &kept,
-            hypers: &hypers,
-            phase,
-        };
+        self.show(objective, &kept, &hypers, phase);
+    }
+
+    /// The same from what the host sees.
+    pub fn show(&mut self, objective: f64, kept: &[usize], hypers: &[f64], phase: &'static str) {
+        self.trace.push(objective);
+        let iteration = self.trace.len();
+        let step = Step { iteration, objective, active: kept.len(), kept, hypers, phase };
         if (self.observer)(&step).is_break() && self.stopped.is_none() {
             self.stopped = Some(Stop::Interrupted);
         }

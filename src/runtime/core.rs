@@ -178,6 +178,17 @@ impl Core {
         self.everything().into_iter().filter(|&i| self.weights[i].own.is_none()).collect()
     }
 
+    /// Internal log hyperparameters of values in the user's units; 0 for infinite ones.
+    pub fn from_values(&self, values: &[f64]) -> Vec<f64> {
+        let x = |(h, value): (usize, &f64)| match self.hypers.get(h) {
+            Some(hyper) if value.is_finite() && *value > 0.0 => {
+                (value.ln() - hyper.log2 * std::f64::consts::LN_2).clamp(hyper.lower, hyper.upper)
+            }
+            _ => 0.0,
+        };
+        values.iter().enumerate().map(x).collect()
+    }
+
     /// Sets the log precision of a weight by its own hyperparameter.
     pub fn set_own(&self, x: &mut [f64], i: usize, ln_precision: f64) {
         if let Some((h, power)) = self.weights[i].own {

@@ -1,19 +1,22 @@
 //! Evidence maximisation: type-II maximum likelihood, or MAP with Gamma hyperpriors, of every free
 //! hyperparameter of a Gaussian model (mathematics §1, §2).
 
+use nalgebra::DVector;
+
+use super::adjoint::{Adjoint, adjoint};
 use super::batch::batch;
 pub use super::control::Budget;
 use super::control::{Control, Observer, Point};
 use super::core::{Core, Role};
-use super::finish::{Found, finish};
-use super::greedy::greedy;
+use super::finish::{Found, finish, weights};
+use super::greedy::{LEAST, greedy};
 use super::polish::{Position, active_set};
 use super::prepare::prepare;
 use super::problem::Problem;
 use super::solution::{Failure, Solution};
 use super::start::{Start, set_bounds, start};
 use crate::math::qr::rank_up_to;
-use crate::plan::ir::Options;
+use crate::plan::ir::{Options, Schedule};
 
 /// Columns are of low rank if so many of them span the rest to this fraction.
 const RANK_TOLERANCE: f64 = 1e-11;
@@ -42,7 +45,8 @@ pub fn solve(
     let mut control = Control::new(options, budget, on_step);
     let mut best: Option<(f64, Found)> = None;
     for attempt in 0..=options.restarts {
-        let found = run(&core, attempt, rank, &mut control)?;
+        let begin = Begin::of(&core, attempt, rank.is_some(), options, best.as_ref().map(|b| &b.1.point));
+        let found = run(&core, begin, &mut control)?;
         let objective = Position::new(&core, &found.point)?.objective;
         if best.as_ref().is_none_or(|b| objective > b.0 + 1e-9 * (1.0 + b.0.abs())) {
             best = Some((objective, found));
@@ -57,47 +61,139 @@ pub fn solve(
     }
 }
 
-/// One start: the usual one, then greedy ones, other noise and prior precisions, then random ones.
-fn run(
-    core: &Core,
-    attempt: usize,
-    rank: Option<usize>,
-    control: &mut Control<'_>,
-) -> Result<Found, Failure> {
+/// A set of weights with hyperparameters, in the units of a problem: where a fit may begin.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Warm {
+    /// Indices of the kept weights.
+    pub active: Vec<usize>,
+    /// Values of the hyperparameters; infinite for one whose weights are all pruned.
+    pub hypers: Vec<f64>,
+}
+
+/// Fits a problem from given weights and hyperparameters: Newton's method and the search for a better
+/// set of weights, without the updates that lead there from afar.
+///
+/// # Errors
+/// As [`solve`].
+pub fn resume(
+    problem: &Problem,
+    options: &Options,
+    budget: &Budget,
+    warm: &Warm,
+    on_step: &mut Observer<'_>,
+) -> Result<Solution, Failure> {
+    let mut core = prepare(problem, options, budget)?;
+    set_bounds(&mut core);
+    let rank = low_rank(&core);
+    let mut control = Control::new(options, budget, on_step);
+    // what was kept, and what nothing can prune
+    let stays = |i: &usize| {
+        let weight = &core.weights[*i];
+        let finite = |&(h, _): &(usize, f64)| warm.hypers.get(h).is_some_and(|v| v.is_finite());
+        warm.active.binary_search(&weight.index).is_ok()
+            || (weight.own.is_none() && weight.log.powers.iter().all(finite))
+    };
+    let active = core.everything().into_iter().filter(stays).collect();
+    let mut point = Point { x: core.from_values(&warm.hypers), active };
+    let held_first = is_undetermined(&core);
     let all_free = vec![false; core.hypers.len()];
-    let kind = match attempt {
-        0 | 1 => Start::default(),
-        2 => Start { noise: 100.0, ..Start::default() },
-        3 => Start { prior: 1e-2, ..Start::default() },
-        4 => Start { prior: 1e2, ..Start::default() },
-        seed => Start { seed: seed as u64, ..Start::default() },
-    };
-    let sequential = (attempt == 1) != rank.is_some();
-    if is_undetermined(core) {
-        // the evidence prefers to interpolate: prune at a held noise, then free it (mathematics §1)
-        let held: Vec<bool> = core.is_noise();
-        let x = start(core, Start { noise: HELD_NOISE, ..kind });
-        let mut point = if sequential {
-            greedy(core, x, &held, control)?
-        } else {
-            let mut point = Point { x, active: core.everything() };
-            batch(core, &mut point, &held, control)?;
-            point
+    active_set(&core, &mut point, &all_free, !held_first, &mut control)?;
+    finish(&core, problem, Found { point, held_first }, rank, control)
+}
+
+/// The objective and its slopes at given hyperparameters, with every weight of the problem in the model.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Slope {
+    /// Log evidence and log hyperprior.
+    pub objective: f64,
+    /// Log evidence alone.
+    pub log_evidence: f64,
+    /// d objective / d ln theta of each hyperparameter; 0 for held ones.
+    pub hypers: Vec<f64>,
+    /// Between which values each ln theta may move.
+    pub bounds: Vec<(f64, f64)>,
+    /// Posterior mean of the weights.
+    pub mean: DVector<f64>,
+    /// Derivatives with respect to what the problem is made of.
+    pub adjoint: Adjoint,
+}
+
+/// Evaluates the objective at given hyperparameters.
+///
+/// # Errors
+/// As [`solve`].
+pub fn slope(
+    problem: &Problem,
+    options: &Options,
+    budget: &Budget,
+    hypers: &[f64],
+) -> Result<Slope, Failure> {
+    let mut core = prepare(problem, options, budget)?;
+    set_bounds(&mut core);
+    let point = Point { x: core.from_values(hypers), active: (0..core.weights.len()).collect() };
+    let here = Position::new(&core, &point)?;
+    let weights = weights(&core, &here);
+    let ln_unit = |h: usize| core.hypers[h].log2 * std::f64::consts::LN_2;
+    Ok(Slope {
+        objective: here.objective,
+        log_evidence: here.posterior.log_evidence,
+        bounds: (0..core.hypers.len())
+            .map(|h| (core.hypers[h].lower + ln_unit(h), core.hypers[h].upper + ln_unit(h)))
+            .collect(),
+        adjoint: adjoint(problem, hypers, &weights.mean, &weights.covariance),
+        hypers: here.gradient,
+        mean: weights.mean,
+    })
+}
+
+/// How one start begins.
+struct Begin {
+    /// One function at a time, from the weights of `point`; or all at once.
+    sequential: bool,
+    point: Point,
+}
+
+impl Begin {
+    /// The schedule of the plan first (one at a time if the columns are of low rank: all-at-once updates stay on
+    /// flat ridges), then the other one, then one at a time from the best so far, then other noise and prior
+    /// precisions, then random ones, by turns.
+    fn of(core: &Core, attempt: usize, low_rank: bool, options: &Options, best: Option<&Point>) -> Begin {
+        let planned = options.schedule == Schedule::Sequential || low_rank;
+        if let (2, Some(best)) = (attempt, best) {
+            return Begin { sequential: true, point: best.clone() };
+        }
+        let kind = match attempt {
+            0..=2 => Start::default(),
+            3 => Start { noise: HELD_NOISE, ..Start::default() },
+            4 => Start { prior: 1e-2, ..Start::default() },
+            5 => Start { prior: 1e2, ..Start::default() },
+            seed => Start { seed: seed as u64, ..Start::default() },
         };
-        active_set(core, &mut point, &held, true, control)?;
-        active_set(core, &mut point, &all_free, false, control)?;
-        return Ok(Found { point, held_first: true });
+        let sequential = if attempt == 1 { !planned } else { planned };
+        // the evidence prefers to interpolate: prune at a held noise, then free it (mathematics §1)
+        let noise = if is_undetermined(core) { HELD_NOISE } else { kind.noise };
+        let x = start(core, Start { noise, ..kind });
+        let active = if sequential { core.without_own() } else { core.everything() };
+        Begin { sequential, point: Point { x, active } }
     }
-    let x = start(core, kind);
-    let mut point = if sequential {
-        greedy(core, x, &all_free, control)?
+}
+
+/// From one start to its optimum.
+fn run(core: &Core, begin: Begin, control: &mut Control<'_>) -> Result<Found, Failure> {
+    let held_first = is_undetermined(core);
+    let all_free = vec![false; core.hypers.len()];
+    let held = if held_first { core.is_noise() } else { all_free.clone() };
+    let mut point = begin.point;
+    if begin.sequential {
+        greedy(core, &mut point, &held, LEAST, control)?;
     } else {
-        let mut point = Point { x, active: core.everything() };
-        batch(core, &mut point, &all_free, control)?;
-        point
-    };
-    active_set(core, &mut point, &all_free, true, control)?;
-    Ok(Found { point, held_first: false })
+        batch(core, &mut point, &held, control)?;
+    }
+    active_set(core, &mut point, &held, true, control)?;
+    if held_first {
+        active_set(core, &mut point, &all_free, false, control)?;
+    }
+    Ok(Found { point, held_first })
 }
 
 /// At least twice as many prunable functions as observations, and a noise to be estimated from them.

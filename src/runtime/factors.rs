@@ -18,6 +18,8 @@ pub(crate) struct Factors {
     pub big_q: Vec<f64>,
     pub s: Vec<f64>,
     pub q: Vec<f64>,
+    /// |φ̃|² of the functions outside (0 inside).
+    pub norm: Vec<f64>,
 }
 
 /// What can be done with a function.
@@ -45,7 +47,8 @@ pub(crate) struct Move {
 impl Factors {
     pub fn new(core: &Core, roots: &[f64], p: &Posterior, detail: &Detail) -> Factors {
         let m = core.weights.len();
-        let mut f = Factors { big_s: vec![0.0; m], big_q: vec![0.0; m], s: vec![0.0; m], q: vec![0.0; m] };
+        let zeros = || vec![0.0; m];
+        let mut f = Factors { big_s: zeros(), big_q: zeros(), s: zeros(), q: zeros(), norm: zeros() };
         let mut outside = vec![true; m];
         for (at, &i) in p.active.iter().enumerate() {
             outside[i] = false;
@@ -73,12 +76,18 @@ impl Factors {
                 f.big_q[i] = phi.column(at).dot(&p.residual);
                 f.s[i] = s;
                 f.q[i] = f.big_q[i];
-                if s <= IN_SPAN * phi.column(at).norm_squared() {
+                f.norm[i] = phi.column(at).norm_squared();
+                if f.is_in_span(i) {
                     f.q[i] = 0.0;
                 }
             }
         }
         f
+    }
+
+    /// Whether a function is a combination of those in the model, up to rounding: nothing can be said.
+    pub fn is_in_span(&self, i: usize) -> bool {
+        self.big_s[i] <= IN_SPAN * self.norm[i]
     }
 
     /// The best move of function `i`, of log precision `ln_alpha` where it is in the model.
@@ -88,12 +97,14 @@ impl Factors {
             return None;
         }
         let wanted = q * q - s > if ln_alpha.is_some() { 0.0 } else { TWIN * s };
+        if !wanted && ln_alpha.is_none() {
+            return None;
+        }
         let best = 2.0 * s.ln() - (q * q - s).max(f64::MIN_POSITIVE).ln();
         let (action, ln_precision, after) = match (wanted, ln_alpha) {
             (true, Some(_)) => (Action::ReEstimate, best, best_contribution(s, q)),
             (true, None) => (Action::Add, best, best_contribution(s, q)),
-            (false, Some(_)) => (Action::Delete, f64::INFINITY, 0.0),
-            (false, None) => return None,
+            (false, _) => (Action::Delete, f64::INFINITY, 0.0),
         };
         let before = ln_alpha.map_or(0.0, |ln_alpha| contribution(s, q, ln_alpha));
         Some(Move { weight: i, action, ln_precision, gain: after - before })

@@ -75,6 +75,7 @@ pub(crate) fn finish(
         mean: weights.mean,
         covariance: weights.covariance,
         hypers: core.values(&point.x, &point.active),
+        factors: vec![None; core.hypers.len()],
         log_evidence: here.posterior.log_evidence,
         hyperprior: has_prior.then(|| core.ln_prior(&point.x, &live)),
         trace: control.trace,

@@ -1,4 +1,5 @@
 //! Plans executed: a numeric problem in, a solution out. No name and no expression is left here.
+pub mod adjoint;
 pub mod assemble;
 pub mod execute;
 pub mod problem;
@@ -6,7 +7,9 @@ pub mod solution;
 
 pub mod evidence;
 pub mod laplace;
+pub mod learn;
 pub mod state;
+pub mod variational;
 
 mod batch;
 mod control;
@@ -19,6 +22,7 @@ mod hypers;
 mod polish;
 mod posterior;
 mod prepare;
+mod rank_one;
 mod rows;
 mod slope;
 mod start;

@@ -224,7 +224,7 @@ pub(crate) fn active_set(
 fn best_addition(core: &Core, point: &Point, factors: &Factors) -> Option<super::factors::Move> {
     // precisions in the model are optimal: only additions can have gain
     let outside = Point { x: point.x.clone(), active: point.active.clone() };
-    best_move(core, &outside, factors).filter(|m| m.action == Action::Add)
+    best_move(core, &outside, factors, |m| m.action == Action::Add)
 }
 
 /// Deletes the worst violator – an eighth of them while there are many.

@@ -14,7 +14,9 @@ pub struct Solution {
     pub covariance: DMatrix<f64>,
     /// Value of every hyperparameter; infinite for one whose weights are all pruned.
     pub hypers: Vec<f64>,
-    /// Log evidence alone, all constants included.
+    /// Shape and rate of every hyperparameter that has a Gamma factor: its value above is the mean.
+    pub factors: Vec<Option<(f64, f64)>>,
+    /// Log evidence (or its lower bound) alone, all constants included.
     pub log_evidence: f64,
     /// Log hyperprior terms of a MAP estimate; `None` if every hyperprior is flat.
     pub hyperprior: Option<f64>,
@@ -100,6 +102,8 @@ pub enum Finding {
     LowRank(usize, usize),
     /// Nothing is relevant.
     NothingRelevant,
+    /// The two levels of this term are separated perfectly, by the column of this weight alone if there is one.
+    Separated(usize, Option<usize>),
 }
 
 /// Why there is no result.

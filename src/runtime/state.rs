@@ -108,7 +108,7 @@ pub fn at(problem: &Problem, options: &Options, hypers: &[f64]) -> Result<State,
         s: vec![f64::NAN; core.total],
         q: vec![f64::NAN; core.total],
         moves: vec![None; core.total],
-        best: best_move(&core, &point, &factors).map(|m| core.weights[m.weight].index),
+        best: best_move(&core, &point, &factors, |_| true).map(|m| core.weights[m.weight].index),
     };
     for (i, weight) in core.weights.iter().enumerate() {
         let (at, e) = (weight.index, weight.exponent);

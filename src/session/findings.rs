@@ -139,6 +139,16 @@ fn finding(model: &Model, plan: &Plan, names: &Names, finding: &Finding) -> Diag
             format!("the {columns} columns of the design have rank {rank}: few of them can stand for all"),
         )
         .note("many sets of columns give the same function; one of the smallest was kept"),
+        Finding::Separated(t, weight) => {
+            let by = weight.map_or_else(|| "the predictor".to_owned(), |w| names.weight(w));
+            at(
+                Diagnostic::warning("W0812", format!("the classes of `{}` are perfectly separated by {by}", name(*t)))
+                    .note("the likelihood alone would make its weight infinite: the size of the estimate comes from the prior")
+                    .help("read probabilities near 0 and 1 with care; more data near the boundary would tell"),
+                *t,
+                "separated without an error",
+            )
+        }
         Finding::NothingRelevant => {
             Diagnostic::warning("W0806", "no weight is relevant: the data support only the part of the model without them")
         }

@@ -16,7 +16,7 @@ use super::posterior::Posterior;
 use super::result::{CertificateResult, FitResult, Merged, Objective, PlanResult, ReportResult};
 use super::{SCHEMA, file};
 use crate::data::Data;
-use crate::design::{Evaluator, Frozen, Inputs, affine, log_linear};
+use crate::design::{Evaluator, Frozen, Inputs, Restrict, affine, log_linear};
 use crate::diag::{Diagnostic, render};
 use crate::error::Error;
 use crate::plan::ir::Plan;
@@ -89,7 +89,9 @@ impl Model {
         let (mut frozen, notices) = Frozen::learn(inputs, memory).map_err(broken)?;
         warnings.extend(notices.iter().map(|n| bind::warn(inputs, n)));
         let mut eval = Evaluator::new(inputs, &frozen, memory);
-        let (problem, layout) = Numeric::new(plan, &mut eval).map_err(broken)?;
+        let (problem, layout) = Numeric::new(plan, &mut eval, &Restrict::default()).map_err(broken)?;
+        let size = |node| layout.hypers.iter().find(|p| p.node == node).map_or(0, |p| p.len);
+        let plan = &crate::plan::settle(plan, typed, &size);
         let budget = Budget { max_time: options.max_time, max_memory: memory };
         let mut on_step = |step: &crate::runtime::solution::Step<'_>| {
             options.tell(&Progress {

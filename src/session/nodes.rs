@@ -211,6 +211,17 @@ fn hyper(
     let shape = shape(node, eval)?;
     let scalar = shape.is_empty();
     let values = posterior.hypers.get(&node).cloned().unwrap_or_default();
+    if let Some(factors) = posterior.factors.get(&node) {
+        let name = |l: &[Label]| l.iter().map(ToString::to_string).collect();
+        return Ok(NodeResult {
+            posterior: Some("gamma".to_owned()),
+            labels: names.entries(node).filter(|_| !scalar).map(name),
+            mean: numbers(values.into_iter().flatten().collect(), scalar),
+            gamma_shape: numbers(factors.iter().map(|f| f.0).collect(), scalar),
+            rate: numbers(factors.iter().map(|f| f.1).collect(), scalar),
+            ..blank(Role::Hyper, shape)
+        });
+    }
     let active: Vec<usize> = (0..values.len()).filter(|i| values[*i].is_some()).collect();
     let pruned = active.len() < values.len();
     let label = |l: &[Label]| active.iter().filter_map(|i| l.get(*i)).map(ToString::to_string).collect();
@@ -267,6 +278,8 @@ pub(crate) fn blank(role: Role, shape: Vec<usize>) -> NodeResult {
         mean: None,
         sd: None,
         value: None,
+        gamma_shape: None,
+        rate: None,
         relevant: None,
         missing: None,
         held: None,

@@ -22,6 +22,9 @@ pub struct Posterior {
     pub covariance: Vec<f64>,
     /// Values of hyperparameters; `None` is infinite (all its weights are pruned).
     pub hypers: BTreeMap<NodeId, Vec<Option<f64>>>,
+    /// Shape and rate of those that have a Gamma factor, whose value above is the mean.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub factors: BTreeMap<NodeId, Vec<(f64, f64)>>,
 }
 
 /// The innovations of a latent node.
@@ -75,7 +78,17 @@ impl Posterior {
                 (p.node, values.iter().map(|v| v.is_finite().then_some(*v)).collect())
             })
             .collect();
+        let factors = layout
+            .hypers
+            .iter()
+            .filter_map(|p| {
+                let all = &solution.factors[p.start..p.start + p.len];
+                let given: Option<Vec<(f64, f64)>> = all.iter().copied().collect();
+                Some((p.node, given?)).filter(|(_, v)| !v.is_empty())
+            })
+            .collect();
         Posterior {
+            factors,
             blocks,
             mean: solution.mean.as_slice().to_vec(),
             covariance: solution.covariance.as_slice().to_vec(),
@@ -141,5 +154,14 @@ impl Posterior {
     /// The value of a hyperparameter; infinite if its weights are pruned.
     pub fn hyper(&self, node: NodeId, entry: usize) -> Option<f64> {
         self.hypers.get(&node)?.get(entry).map(|v| v.unwrap_or(f64::INFINITY))
+    }
+
+    /// 1/⟨1/θ⟩ = (shape − 1)/rate of a Gamma factor of shape above 1: the precision whose inverse is the
+    /// expected variance. Else the value.
+    pub(crate) fn harmonic(&self, node: NodeId, entry: usize) -> Option<f64> {
+        match self.factors.get(&node).and_then(|f| f.get(entry)) {
+            Some((shape, rate)) if *shape > 1.0 => Some((shape - 1.0) / rate),
+            _ => self.hyper(node, entry),
+        }
     }
 }

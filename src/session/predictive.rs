@@ -150,12 +150,14 @@ impl Fit {
             .map_err(|e| self.model().error(vec![bind::diagnose(typed, Some(data), &e)]))
     }
 
-    /// The data with the hyperparameters at their estimates.
+    /// The data with the hyperparameters at their estimates; a Gamma factor at the value whose inverse is
+    /// ⟨1/θ⟩, so that the variance of the noise is the expected one.
     fn with_estimates(&self, bound: &Bound) -> BTreeMap<NodeId, Value> {
         let inputs = bound.inputs(self.model().typed());
         let mut values = bound.values.clone();
         for (node, entries) in &self.posterior().hypers {
-            let entries = entries.iter().map(|v| v.unwrap_or(f64::INFINITY)).collect();
+            let value = |k| self.posterior().harmonic(*node, k).unwrap_or(f64::INFINITY);
+            let entries = (0..entries.len()).map(value).collect();
             // one for every row of the training data has no value at other rows
             if let Ok(value) = array(inputs, *node, entries) {
                 values.insert(*node, value);
@@ -277,7 +279,8 @@ impl Fit {
                     // a level of its own has the scale of its column
                     Draw::Unseen { col, .. } => col * prior.rows,
                 };
-                self.precision(scale, &prior, entry).map(|p| 1.0 / p)
+                self.precision_by(scale, &prior, entry, &|n, k| self.posterior().harmonic(n, k))
+                    .map(|p| 1.0 / p)
             };
             let variance = draws.iter().map(variance).collect::<Result<Vec<f64>, _>>()?;
             let rows = (0..csr.rows()).map(|r| csr.row(r).to_vec()).collect();
@@ -288,16 +291,23 @@ impl Fit {
 
     /// precision = value ^ power of entry `i`, at the fitted hyperparameters.
     pub(crate) fn precision(&self, scale: ScaleExpr, form: &LogLinear, i: usize) -> Result<f64, EvalError> {
+        self.precision_by(scale, form, i, &|node, k| self.posterior().hyper(node, k))
+    }
+
+    /// The same at other values.
+    fn precision_by(
+        &self,
+        scale: ScaleExpr,
+        form: &LogLinear,
+        i: usize,
+        hyper: &dyn Fn(NodeId, usize) -> Option<f64>,
+    ) -> Result<f64, EvalError> {
         let entry = form
             .entry(i)
             .ok_or(EvalError { expr: scale.value, why: Why::Position(i, form.entries.len()) })?;
         let mut ln = entry.log_const;
         for (node, k, power) in &entry.powers {
-            let theta = self
-                .state()
-                .posterior
-                .hyper(*node, *k)
-                .ok_or(EvalError { expr: scale.value, why: Why::NoValue(*node) })?;
+            let theta = hyper(*node, *k).ok_or(EvalError { expr: scale.value, why: Why::NoValue(*node) })?;
             ln += power * theta.ln();
         }
         Ok((scale.power * ln).exp())

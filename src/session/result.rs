@@ -86,7 +86,7 @@ pub struct NodeResult {
     pub role: Role,
     /// Its shape.
     pub shape: Vec<usize>,
-    /// `normal` (mean, sd), `gamma` (shape, rate, mean), `point` (value).
+    /// `normal` (mean, sd), `gamma` (gamma_shape, rate, mean), `point` (value).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub posterior: Option<String>,
     /// Of an observed node.
@@ -107,6 +107,12 @@ pub struct NodeResult {
     /// Point estimate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Numbers>,
+    /// Shape of a Gamma posterior.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gamma_shape: Option<Numbers>,
+    /// Rate of a Gamma posterior.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Numbers>,
     /// The entries with q² > s, from 0, where nothing is pruned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relevant: Option<Vec<usize>>,

@@ -96,15 +96,8 @@ fn cases() -> Vec<Case> {
             "`laplace` is not available in this version",
             "infer evidence",
         ),
-        after_head(
-            "infer evidence(schedule = sequential)",
-            "E0606",
-            6,
-            "the sequential schedule is not available",
-            "schedule = batch",
-        ),
         whole(
-            "use std.priors.ard\ndata x: real[N, D]\ndata t: bool[N]\nw ~ ard(D)\nt ~ Bernoulli(logit = x * w)\n",
+            "use std.priors.ard\ndata x: real[N, D]\ndata t: count[N]\nw ~ ard(D)\nt ~ Poisson(log = x * w)\n",
             "E0607",
             5,
             "no plan serves the model `model`",
@@ -194,6 +187,76 @@ fn cases() -> Vec<Case> {
             "`lambda` is the precision of nothing",
             "or remove `lambda`",
         ),
+        whole(
+            "data t: real[N]\ntau ~ Gamma(1, 1)\nt ~ Normal(0, sd = tau)\ninfer variational\n",
+            "E0630",
+            3,
+            "the precision of `t` has `tau` to the power -2",
+            "precision = tau",
+        ),
+        whole(
+            "data t: real[N]\nb ~ Gamma(1, 1)\ntau ~ Gamma(1, b^2)\nt ~ Normal(0, precision = tau)\ninfer variational\n",
+            "E0630",
+            3,
+            "the rate of `tau` has `b` to the power 2",
+            "rate = b",
+        ),
+        whole(
+            "data t: real[N]\nb ~ Gamma(1, 1)\ntau ~ Gamma(1, 1 + b)\nt ~ Normal(0, precision = tau)\ninfer variational\n",
+            "E0630",
+            3,
+            "the rate of `tau` is a sum with `b` in it",
+            "product",
+        ),
+        whole(
+            "data t: real[N]\nm ~ Normal(0, precision = 1)\ntau ~ Gamma(1, rate = exp(m))\nt ~ Normal(m, precision = tau)\ninfer variational\n",
+            "E0630",
+            3,
+            "the rate of `tau` takes `exp` of",
+            "product",
+        ),
+        whole(
+            "data t: real[N]\nb ~ Gamma(1, 1)\ntau ~ Gamma(b, 1)\nt ~ Normal(0, precision = tau)\ninfer variational\n",
+            "E0613",
+            3,
+            "the shape of `tau` depends on the unknown `b`",
+            "give a number",
+        ),
+        whole(
+            "data t: real[N]\nnu ~ Gamma(1, 1)\nt ~ StudentT(0, dof = nu, precision = 1)\ninfer variational\n",
+            "E0613",
+            3,
+            "the dof of `t` depends on the unknown `nu`",
+            "give a number",
+        ),
+        whole(
+            "data x: real[N]\ndata t: real[N]\nw ~ StudentT(0, dof = 4, precision = 1)\nt ~ Normal(x * w, precision = 4)\ninfer variational\n",
+            "E0612",
+            3,
+            "`variational` needs a Gaussian effect",
+            "w ~ Normal(0",
+        ),
+        whole(
+            "data x: real[N]\ndata t: real[N]\nalpha ~ Gamma(1, 0)\nw ~ Normal(0, precision = alpha)\nt ~ Normal(x * w, precision = 4)\ninfer variational\n",
+            "E0631",
+            3,
+            "the bound has no maximum",
+            "Gamma(0, 0)",
+        ),
+        whole(
+            "data k: count[N]\nmu ~ Normal(0, precision = 1)\nk ~ Poisson(log = mu)\ninfer variational\n",
+            "E0632",
+            3,
+            "found Poisson for `k`",
+            "another likelihood",
+        ),
+        whole(
+            "data k: bool[N]\ndata p: unit[N]\nk ~ Bernoulli(p = p)\ninfer variational\n",
+            "E0632",
+            3,
+            "found Bernoulli for `k`",
+            "`logit` or `probit`",
+        ),
         after_head(
             "infer evidence(hyper_scale = density)",
             "E0616",
@@ -244,7 +307,7 @@ fn when_no_plan_serves_each_method_says_why() {
         [
             "laplace: not available in this version",
             "evidence: needs a Gaussian likelihood, found Poisson for `k`",
-            "variational: not available in this version",
+            "variational: needs a likelihood that is Gaussian, a mixture of Gaussians or bounded by one, found Poisson for `k`",
         ]
     );
 }

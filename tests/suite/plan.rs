@@ -53,25 +53,56 @@ fn auto_says_which_rule_it_followed() {
     let (_, _, proper) = plan_of(&base.replace("HYPER", "1e-6, 1e-6"));
     let proper = proper.unwrap();
     assert!(proper.why[0].starts_with("rule 3: the free precision `alpha` has a proper Gamma prior"));
-    assert_eq!(proper.method, "evidence");
-    assert!(
-        proper.why[1].contains("variational comes first by that rule, but `variational` is not available")
-    );
+    assert_eq!(proper.method, "variational");
 }
 
 #[test]
-fn from_400_weights_on_the_schedule_is_spoken_of() {
-    let source = |n: usize| {
+fn from_400_weights_on_the_schedule_is_sequential() {
+    let source = |n: &str, infer: &str| {
         format!(
-            "data x: real[N, {n}]\ndata t: real[N]\nw ~ Normal(0, precision = 1) [{n}]\nt ~ Normal(x * w, precision = 4)\n"
+            "data x: real[N, {n}]\ndata t: real[N]\nalpha ~ Gamma(0, 0) [{n}]\nw ~ Normal(0, precision = alpha)\n\
+             t ~ Normal(x * w, precision = 4)\n{infer}\n"
         )
     };
-    let reasons = |n| plan_of(&source(n)).2.unwrap().why.join("\n");
-    assert!(!reasons(399).contains("sequential"));
-    assert!(
-        reasons(400)
-            .contains("400 weights: from 400 on the schedule would be sequential, but it is not available")
+    let plan = |n: &str, infer: &str| plan_of(&source(n, infer)).2.unwrap();
+    let below = plan("399", "");
+    assert_eq!((below.schedule.as_str(), below.why.len()), ("batch", 1));
+    let from = plan("400", "");
+    assert_eq!(from.schedule, "sequential");
+    assert_eq!(from.why[1], "400 weights that can be pruned: from 400 on the schedule is sequential");
+    assert_eq!(plan("400", "infer evidence").schedule, "batch");
+    assert_eq!(plan("400", "infer auto(schedule = batch)").schedule, "batch");
+    assert_eq!(plan("4", "infer evidence(schedule = sequential)").schedule, "sequential");
+    // settled by the data
+    let open = plan("D", "");
+    assert_eq!(open.schedule, "auto");
+    assert!(open.why[1].starts_with("D weights that can be pruned: below 400 the schedule is batch"));
+    let (model, _, _) = plan_of(&source("D", ""));
+    let settled = plan::settle(&open, &model, &|_| 400);
+    assert_eq!(settled.schedule, "sequential");
+    assert_eq!(settled.why[1], "400 weights that can be pruned: from 400 on the schedule is sequential");
+    assert_eq!(plan::settle(&open, &model, &|_| 399).schedule, "batch");
+    // weights without a precision of their own cannot be added one at a time
+    let ridge =
+        source("500", "").replace("Gamma(0, 0) [500]", "Gamma(0, 0)").replace("= alpha)", "= alpha) [500]");
+    assert_eq!(plan_of(&ridge).2.unwrap().schedule, "batch");
+}
+
+#[test]
+fn sequential_is_a_schedule_of_the_method_that_the_likelihood_asks_for() {
+    let source = "data x: real[N, D]\ndata t: real[N]\nalpha ~ Gamma(0, 0) [D]\nw ~ Normal(0, precision = alpha)\n\
+                  tau ~ Gamma(0, 0)\nt ~ Normal(x * w, precision = tau)\ninfer sequential(min_gain = 1)\n";
+    let (model, _, found) = plan_of(source);
+    let plan = found.unwrap();
+    assert_eq!(
+        (plan.method.as_str(), plan.schedule.as_str(), plan.options.min_gain),
+        ("evidence", "sequential", 1.0)
     );
+    assert!(plan.rejected.iter().all(|r| r.method != "sequential"));
+    insta::assert_snapshot!("plan_sequential", plan::text(&plan, &model));
+    insta::assert_snapshot!("plan_sequential_latex", plan::latex(&plan, &model));
+    let (_, _, found) = plan_of(&source.replace("min_gain = 1", "curvature = exact"));
+    assert_eq!(found.unwrap_err()[0].code, "E0604");
 }
 
 #[test]
@@ -99,7 +130,7 @@ fn known_factors_and_powers_of_precisions_are_scales() {
     ] {
         let (model, _, found) = plan_of(&base.replace("SCALE", scale));
         let plan = found.unwrap_or_else(|e| panic!("{scale}: {e:#?}"));
-        assert_eq!(plan::text::scale_text(&model, Some(plan.terms[0].scale)), scale);
+        assert_eq!(plan::text::scale_text(&model, plan.terms[0].scale), scale);
         assert_eq!(plan::text::scale_text(&model, plan.blocks[0].scale), "precision = lambda * tau");
     }
 }

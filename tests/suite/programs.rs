@@ -39,7 +39,7 @@ model sinc_plates {
     infer variational
 }
 ",
-        "E0606",
+        "variational",
     ),
     (
         "ripley",
@@ -54,7 +54,7 @@ model ripley {
     t ~ Bernoulli(logit = phi * w)
 }
 ",
-        "E0607",
+        "variational",
     ),
     (
         "ordinal",
@@ -122,7 +122,7 @@ model schools {
     score ~ StudentT(mu + standardize(x) * w + u[school], dof = 4, precision = tau)
 }
 ",
-        "E0607",
+        "variational",
     ),
     (
         "two_blocks",
@@ -167,7 +167,7 @@ model two_blocks {
     t   ~ Normal(x * w, precision = tau)
 }
 ",
-        "E0607",
+        "variational",
     ),
     (
         "two_targets",

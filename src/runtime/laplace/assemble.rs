@@ -9,23 +9,25 @@ use crate::runtime::assemble::{
     Layout, Rows, assemble_hypers, assemble_weights, at, numbers, observed, scales, stack,
 };
 
-/// Stacks predictors, weights and hyperparameters in the order of the plan.
+/// Stacks predictors, weights and hyperparameters in the order of the plan, with the kept innovations
+/// only: of a node that `restrict` names, these are its weights.
 ///
 /// # Errors
 /// The expression that has no value, is not linear, or needs too much memory.
 pub fn assemble_laplace(
     plan: &Plan,
     eval: &mut Evaluator<'_>,
+    restrict: &Restrict,
 ) -> Result<(LaplaceProblem, Layout), EvalError> {
     let mut layout = Layout::default();
     let hypers = assemble_hypers(plan, eval, &mut layout)?;
-    let weights = assemble_weights(plan, eval, &mut layout)?;
+    let weights = assemble_weights(plan, eval, restrict, &mut layout)?;
     let (mut terms, mut forms, mut offset) = (Vec::new(), Vec::new(), Vec::new());
     let mut rows: Vec<(usize, Vec<usize>)> = Vec::new();
     for term in &plan.terms {
         let failed = EvalError { expr: term.mean, why: Why::NoValue(term.node) };
         let family = family(&term.family).ok_or_else(|| failed.clone())?;
-        let form = affine(eval, term.mean, &Restrict::default())?;
+        let form = affine(eval, term.mean, restrict)?;
         let y = observed(eval, term.node, term.mean)?;
         let units: Vec<usize> = (0..y.len()).filter(|i| !y[*i].is_nan()).collect();
         let levels = eval.inputs().levels.get(&term.node).map_or(2, Vec::len);

@@ -5,6 +5,8 @@ use nalgebra::{DMatrix, DVector};
 use super::expansion::Expansion;
 use super::factors::factors;
 use super::frame::Frame;
+use super::problem::LaplaceProblem;
+use super::separation::separations;
 use super::settle::Position;
 use crate::runtime::control::{Control, Point};
 use crate::runtime::core::Role;
@@ -17,6 +19,7 @@ const STATIONARY: f64 = 1e-5;
 /// Makes the solution.
 pub(super) fn finish(
     frame: &Frame,
+    problem: &LaplaceProblem,
     point: Point,
     mut warm: Vec<f64>,
     control: Control<'_>,
@@ -56,6 +59,7 @@ pub(super) fn finish(
     if (0..core.weights.len()).any(prunable) && !point.active.iter().any(|&i| prunable(i)) {
         findings.push(Finding::NothingRelevant);
     }
+    findings.extend(separations(problem, position.here.mode.f.as_slice()));
     let report = Report {
         iterations: control.trace.len(),
         stop,
@@ -73,6 +77,7 @@ pub(super) fn finish(
         active: weights.kept,
         mean: weights.mean,
         covariance: weights.covariance,
+        factors: vec![None; core.hypers.len()],
         hypers: core.values(&point.x, &point.active),
         log_evidence: position.here.log_evidence,
         hyperprior: has_prior.then(|| core.ln_prior(&point.x, &live)),

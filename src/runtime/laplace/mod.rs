@@ -15,4 +15,5 @@ mod inner;
 mod mode;
 mod rows;
 mod search;
+mod separation;
 mod settle;

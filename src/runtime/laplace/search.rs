@@ -1,13 +1,13 @@
 //! Which weights are in the model: all at once, or one at a time, then an active set over single moves.
 
 use super::expansion::Expansion;
-use super::factors::factors;
+use super::factors::{best_swap, factors};
 use super::frame::Frame;
 use super::settle::{Position, flat_slope, settle};
 use crate::plan::ir::Curvature;
 use crate::runtime::control::{Control, Point};
 use crate::runtime::core::Role;
-use crate::runtime::factors::{Action, Factors, Move};
+use crate::runtime::factors::{Action, Move};
 use crate::runtime::greedy::{apply, best_move};
 use crate::runtime::solution::Failure;
 
@@ -31,6 +31,8 @@ const NEAR: f64 = 0.02;
 const LEAST: f64 = 1e-5;
 /// Additions before the noise is first re-estimated: earlier, it would swallow what is still to be explained.
 const HOLD: usize = 10;
+/// Gain that makes a swap worth while.
+const WORTH: f64 = 0.01;
 /// How often one function may be added; then it stays out, which breaks cycles.
 const ADDITIONS: u8 = 3;
 
@@ -133,7 +135,7 @@ fn settle_until_kept(
     }
 }
 
-/// Finds a point at which no single change of the set of weights, and no change of precisions, helps.
+/// Finds a point at which no addition, deletion or swap of a weight, and no change of precisions, helps.
 pub(super) fn active_set(
     frame: &Frame,
     point: &mut Point,
@@ -162,10 +164,23 @@ pub(super) fn active_set(
         if change_block(frame, point, warm, &position, &mut block_added, control)? {
             continue;
         }
-        match best_addition(frame, point, &position.here, &added) {
-            Some(best) if best.gain > min_gain.max(LEAST) => {
-                added[best.weight] += 1;
-                apply(&frame.core, point, best);
+        let factors = factors(frame, &position.here);
+        let outside = |m: &Move| m.action == Action::Add && added[m.weight] < ADDITIONS;
+        if let Some(best) = best_move(&frame.core, point, &factors, outside)
+            && best.gain > min_gain.max(LEAST)
+        {
+            added[best.weight] += 1;
+            apply(&frame.core, point, best);
+            continue;
+        }
+        let may_enter = |i: usize| added[i] < ADDITIONS;
+        match best_swap(frame, &position.here, &point.x, &factors, may_enter) {
+            Some(swap) if swap.gain > WORTH => {
+                added[swap.into] += 1;
+                point.active.retain(|i| *i != swap.out);
+                let at = point.active.partition_point(|i| *i < swap.into);
+                point.active.insert(at, swap.into);
+                frame.core.set_own(&mut point.x, swap.into, swap.ln_precision);
             }
             _ => return Ok(()),
         }
@@ -174,14 +189,8 @@ pub(super) fn active_set(
 }
 
 fn best_addition(frame: &Frame, point: &Point, here: &Expansion, added: &[u8]) -> Option<Move> {
-    let mut allowed: Factors = factors(frame, here);
-    for (i, count) in added.iter().enumerate() {
-        if *count >= ADDITIONS || point.active.binary_search(&i).is_ok() {
-            allowed.q[i] = 0.0;
-        }
-    }
-    let outside = Point { x: point.x.clone(), active: Vec::new() };
-    best_move(&frame.core, &outside, &allowed).filter(|m| m.action == Action::Add)
+    let outside = |m: &Move| m.action == Action::Add && added[m.weight] < ADDITIONS;
+    best_move(&frame.core, point, &factors(frame, here), outside)
 }
 
 /// Deletes the worst violator – an eighth of them while there are many.

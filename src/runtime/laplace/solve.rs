@@ -2,14 +2,17 @@
 
 use nalgebra::DVector;
 
-use super::finish::finish;
+use super::adjoint::{Adjoint, adjoint};
+use super::expansion::Expansion;
+use super::finish::{finish, weights};
 use super::frame::{Frame, frame};
 use super::problem::LaplaceProblem;
 use super::rows::Rows;
 use super::search::{active_set, batch, greedy};
 use super::settle::Position;
-use crate::plan::ir::{Options, Schedule};
+use crate::plan::ir::{Curvature, Options, Schedule};
 use crate::runtime::control::{Budget, Control, Observer, Point};
+use crate::runtime::evidence::Warm;
 use crate::runtime::solution::{Failure, Solution};
 use crate::runtime::start::{Start, from_targets, set_bounds_around};
 
@@ -42,9 +45,101 @@ pub fn solve(
         }
     }
     match best {
-        Some((_, point, warm)) => finish(&frame, point, warm, control),
+        Some((_, point, warm)) => finish(&frame, problem, point, warm, control),
         None => Err(Failure::NonFinite { step: "starts" }),
     }
+}
+
+/// Fits a problem from given weights and hyperparameters: precisions and the search for a better set of
+/// weights, without the way there from afar.
+///
+/// # Errors
+/// As [`solve`].
+pub fn resume(
+    problem: &LaplaceProblem,
+    options: &Options,
+    budget: &Budget,
+    warm: &Warm,
+    on_step: &mut Observer<'_>,
+) -> Result<Solution, Failure> {
+    let mut frame = frame(problem, options, budget)?;
+    let x = start(&mut frame, Start::default());
+    set_bounds_around(&mut frame.core, &x);
+    let core = &frame.core;
+    let mut control = Control::new(options, budget, on_step);
+    // what was kept, and what nothing can prune
+    let stays = |i: &usize| {
+        let weight = &core.weights[*i];
+        let finite = |&(h, _): &(usize, f64)| warm.hypers.get(h).is_some_and(|v| v.is_finite());
+        warm.active.binary_search(&weight.index).is_ok()
+            || (weight.own.is_none() && weight.log.powers.iter().all(finite))
+    };
+    let active = core.everything().into_iter().filter(stays).collect();
+    let mut point = Point { x: core.from_values(&warm.hypers), active };
+    let mut mode = vec![0.0; core.flat.ncols() + core.weights.len()];
+    active_set(&frame, &mut point, &mut mode, &mut control)?;
+    finish(&frame, problem, point, mode, control)
+}
+
+/// The objective and its exact slopes at given hyperparameters, with every weight of the problem in the
+/// model.
+///
+/// # Errors
+/// As [`solve`].
+pub fn slope(
+    problem: &LaplaceProblem,
+    options: &Options,
+    budget: &Budget,
+    hypers: &[f64],
+) -> Result<Slope, Failure> {
+    let mut frame = frame(problem, options, budget)?;
+    let x = start(&mut frame, Start::default());
+    set_bounds_around(&mut frame.core, &x);
+    let core = &frame.core;
+    let point = Point { x: core.from_values(hypers), active: (0..core.weights.len()).collect() };
+    let mut mode = vec![0.0; core.flat.ncols() + core.weights.len()];
+    let position = Position::new(&frame, &point, &mut mode, Curvature::Exact)?;
+    let ln_unit = |h: usize| core.hypers[h].log2 * std::f64::consts::LN_2;
+    Ok(Slope {
+        objective: position.objective,
+        log_evidence: position.here.log_evidence,
+        bounds: (0..core.hypers.len())
+            .map(|h| (core.hypers[h].lower + ln_unit(h), core.hypers[h].upper + ln_unit(h)))
+            .collect(),
+        mean: weights(&frame, &position.here).mean,
+        information: information(&frame, &position.here),
+        adjoint: adjoint(&frame, &position.here, &point.x),
+        hypers: position.gradient,
+    })
+}
+
+/// The objective, its slopes and what they are made of.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Slope {
+    /// Log evidence and log hyperprior.
+    pub objective: f64,
+    /// Log evidence alone.
+    pub log_evidence: f64,
+    /// d objective / d ln theta of each hyperparameter; 0 for held ones.
+    pub hypers: Vec<f64>,
+    /// Between which values each ln theta may move.
+    pub bounds: Vec<(f64, f64)>,
+    /// Mode of the weights.
+    pub mean: DVector<f64>,
+    /// −d²l/df² of each predictor by itself at the mode, R.
+    pub information: Vec<f64>,
+    /// Derivatives with respect to what the problem is made of.
+    pub adjoint: Adjoint,
+}
+
+/// The diagonal of the curvature, row after row.
+fn information(frame: &Frame, here: &Expansion) -> Vec<f64> {
+    let mut out = Vec::new();
+    for (term, curvature) in frame.terms.iter().zip(&here.mode.rows.curvature) {
+        let d = term.width();
+        out.extend((0..term.likelihood.len() * d).map(|r| curvature[r / d * d * d + r % d * (d + 1)]));
+    }
+    out
 }
 
 /// One start: the usual one, then the other schedule, other prior precisions, then random ones.
@@ -57,7 +152,7 @@ fn run(frame: &mut Frame, attempt: usize, control: &mut Control<'_>) -> Result<(
     };
     let mut point = Point { x: start(frame, kind), active: frame.core.everything() };
     let mut warm = vec![0.0; frame.core.flat.ncols() + frame.core.weights.len()];
-    if (attempt == 1) == (control.options.schedule == Schedule::Batch) {
+    if (attempt == 1) != (control.options.schedule == Schedule::Sequential) {
         greedy(frame, &mut point, &mut warm, control)?;
     } else {
         batch(frame, &mut point, &mut warm, control)?;

@@ -1,0 +1,286 @@
+//! Coordinate ascent, with extrapolation that is taken only where the bound rises.
+
+use nalgebra::DVector;
+
+use super::anderson::Anderson;
+use super::bound::terms;
+use super::core::{Core, Local};
+use super::state::State;
+use crate::runtime::control::Control;
+use crate::runtime::solution::{Failure, Stop};
+
+/// Rounding of a bound, relative to the size of its terms.
+pub(crate) const ROUNDING: f64 = 1e-13;
+/// The bound has settled below this relative change.
+const SETTLED: f64 = 1e-10;
+/// What an extrapolation may add to a step in a logarithm.
+const REACH: f64 = 3.0;
+/// A weight of this well-determinedness is out of the model.
+const OUT: f64 = 1e-9;
+/// Iterations without a change beyond rounding after which the ascent is over.
+const PATIENCE: usize = 20;
+
+/// A state whose q(w) is the best for its other factors, and its bound.
+pub(crate) struct Climb {
+    pub state: State,
+    pub bound: f64,
+}
+
+impl Climb {
+    /// Makes q(w) for a state.
+    pub fn new(core: &Core, mut state: State) -> Result<Climb, Failure> {
+        for g in 0..core.groups.len() {
+            state.update_weights(core, g)?;
+        }
+        let bound = terms(core, &state).sum();
+        if !bound.is_finite() {
+            return Err(Failure::NonFinite { step: "the bound" });
+        }
+        Ok(Climb { state, bound })
+    }
+
+    /// Takes another state if its bound is not lower.
+    pub fn take_if_higher(&mut self, core: &Core, state: State) -> bool {
+        match Climb::new(core, state) {
+            Ok(other) if other.bound >= self.bound => {
+                *self = other;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// One cycle of updates, each of which cannot lower the bound: hyperparameters of weights, factors of
+    /// rows, hyperparameters of rows, weights.
+    pub fn cycle(&mut self, core: &Core, held: &[bool]) -> Result<(), Failure> {
+        let mut watch = Watch::new(core, &self.state);
+        let state = &mut self.state;
+        let f = state.f();
+        for &h in core.order[..core.before_rows].iter().filter(|&&h| !held[h]) {
+            state.update_hyper(core, h, &f);
+            watch.see(core, state);
+        }
+        for c in 0..core.classes.len() {
+            state.update_row(core, c, &f);
+        }
+        watch.see(core, state);
+        for &h in core.order[core.before_rows..].iter().filter(|&&h| !held[h]) {
+            state.update_hyper(core, h, &f);
+            watch.see(core, state);
+        }
+        for g in 0..core.groups.len() {
+            state.update_weights(core, g)?;
+            watch.see(core, state);
+        }
+        self.bound = terms(core, state).sum();
+        Ok(())
+    }
+}
+
+/// Sees after each update that the bound has not fallen (in builds with debug assertions).
+struct Watch(f64);
+
+impl Watch {
+    fn new(core: &Core, state: &State) -> Watch {
+        Watch(if cfg!(debug_assertions) { terms(core, state).sum() } else { 0.0 })
+    }
+
+    fn see(&mut self, core: &Core, state: &State) {
+        if cfg!(debug_assertions) {
+            let now = terms(core, state);
+            debug_assert!(now.sum() >= self.0 - 1e-10 * (1.0 + now.size()), "{} after {}", now.sum(), self.0);
+            self.0 = now.sum();
+        }
+    }
+}
+
+/// Whether a weight with a point precision of its own would be better out: q² ≤ s, that is
+/// ⟨w⟩² ≤ γ Σ_ii.
+pub(crate) fn is_leaving(core: &Core, state: &State, i: usize) -> bool {
+    state.active[i]
+        && core.prunable(i).is_some()
+        && state.mean[i].powi(2) <= state.gamma[i] * state.variance[i]
+}
+
+/// Climbs until nothing moves. Weights with a point precision of their own leave by the exact test, one
+/// at a time once the rest has settled.
+pub(crate) fn ascend(
+    core: &Core,
+    climb: &mut Climb,
+    held: &[bool],
+    control: &mut Control<'_>,
+) -> Result<(), Failure> {
+    let mut memory = Anderson::default();
+    let mut quiet = 0;
+    while control.may_go_on() {
+        let before = climb.bound;
+        if leave_at_once(core, climb)? {
+            memory.forget();
+        }
+        let state = &climb.state;
+        let f = state.f();
+        let (u, goal) = positions(core, state, held, &f);
+        let residual = &goal - &u;
+        let worst = largest(core, state, held, &residual);
+        let next = memory.next(&u, &residual, REACH);
+        let taken = climb.take_if_higher(core, moved(core, state, held, &next)) || {
+            memory.forget();
+            climb.take_if_higher(core, moved(core, &climb.state, held, &goal))
+        };
+        if !taken {
+            climb.cycle(core, held)?;
+        }
+        report(core, climb, control);
+        let change = (climb.bound - before).abs() / (1.0 + climb.bound.abs());
+        quiet = if change <= 10.0 * ROUNDING { quiet + 1 } else { 0 };
+        let settled = worst < control.options.tol && change < SETTLED;
+        if settled || quiet > PATIENCE {
+            if prune_one(core, climb)? {
+                memory.forget();
+                quiet = 0;
+                continue;
+            }
+            if !settled && worst > 1e-4 {
+                control.stopped = Some(Stop::Stalled);
+            }
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// ln⟨θ⟩ of the free hyperparameters and what each row has, now and where the updates point.
+fn positions(core: &Core, state: &State, held: &[bool], f: &DVector<f64>) -> (DVector<f64>, DVector<f64>) {
+    let (mut now, mut goal) = (Vec::new(), Vec::new());
+    for h in free(core, state, held) {
+        now.push(state.hypers[h].mean().ln());
+        goal.push(state.proposal(core, h, f).ln());
+    }
+    for (c, class) in core.classes.iter().enumerate() {
+        let (at, best) = (state.rows[c].at(), state.best_row(core, c, f));
+        match class.local {
+            Local::Nothing => {}
+            Local::Scale(_) => {
+                now.push(at.ln());
+                goal.push(best.ln());
+            }
+            Local::Bound(..) => {
+                now.push(at);
+                goal.push(best);
+            }
+        }
+    }
+    (DVector::from_vec(now), DVector::from_vec(goal))
+}
+
+/// The state at such a position.
+fn moved(core: &Core, state: &State, held: &[bool], to: &DVector<f64>) -> State {
+    let mut state = state.clone();
+    let mut to = to.iter();
+    for h in free(core, &state, held) {
+        if let Some(x) = to.next() {
+            state.set_mean(core, h, x.exp());
+        }
+    }
+    for (c, class) in core.classes.iter().enumerate() {
+        let at = match class.local {
+            Local::Nothing => continue,
+            Local::Scale(_) => to.next().map(|x| x.exp()),
+            Local::Bound(..) => to.next().copied(),
+        };
+        if let Some(at) = at {
+            state.rows[c] = super::state::row_factor(class, at);
+        }
+    }
+    state
+}
+
+fn free(core: &Core, state: &State, held: &[bool]) -> Vec<usize> {
+    (0..core.hypers.len()).filter(|&h| !held[h] && !state.gone[h]).collect()
+}
+
+/// The largest step that is asked for, but for precisions that are on their way out.
+fn largest(core: &Core, state: &State, held: &[bool], residual: &DVector<f64>) -> f64 {
+    let mut leaving: Vec<bool> = free(core, state, held)
+        .into_iter()
+        .map(|h| core.hypers[h].own().is_some_and(|i| is_leaving(core, state, i)))
+        .collect();
+    leaving.resize(residual.len(), false);
+    let staying = residual.iter().zip(leaving).filter(|(_, leaving)| !leaving);
+    staying.map(|(r, _)| r.abs()).fold(0.0, f64::max)
+}
+
+/// Takes out weights, and blocks of weights, that have no effect any more: γ below 1e-9.
+fn leave_at_once(core: &Core, climb: &mut Climb) -> Result<bool, Failure> {
+    let state = &climb.state;
+    let faint = |i: usize| state.active[i] && state.gamma[i] < OUT;
+    let mut out: Vec<usize> =
+        (0..core.weights.len()).filter(|&i| faint(i) && is_leaving(core, state, i)).collect();
+    for h in (0..core.hypers.len()).filter(|&h| !state.gone[h] && core.is_block(h)) {
+        if core.hypers[h].weights.iter().all(|&i| !state.active[i] || state.gamma[i] < OUT) {
+            out.extend(core.hypers[h].weights.iter().filter(|&&i| state.active[i]));
+        }
+    }
+    if out.is_empty() {
+        return Ok(false);
+    }
+    out.sort_unstable();
+    out.dedup();
+    *climb = Climb::new(core, without(core, state, &out))?;
+    Ok(true)
+}
+
+/// Takes out what fails the exact test: all at once if the bound rises, else the worst alone.
+fn prune_one(core: &Core, climb: &mut Climb) -> Result<bool, Failure> {
+    let leaving: Vec<usize> =
+        (0..core.weights.len()).filter(|&i| is_leaving(core, &climb.state, i)).collect();
+    // r = q²/s = ⟨w⟩²/(γ Σ_ii)
+    let ratio = |i: &usize| climb.state.mean[*i].powi(2) / (climb.state.gamma[*i] * climb.state.variance[*i]);
+    let Some(worst) = leaving.iter().copied().min_by(|a, b| ratio(a).total_cmp(&ratio(b))) else {
+        return Ok(false);
+    };
+    let all = without(core, &climb.state, &leaving);
+    if !climb.take_if_higher(core, all) {
+        let one = without(core, &climb.state, &[worst]);
+        *climb = Climb::new(core, one)?;
+    }
+    Ok(true)
+}
+
+/// The state without some weights.
+pub(crate) fn without(core: &Core, state: &State, out: &[usize]) -> State {
+    let mut state = state.clone();
+    for &i in out {
+        (state.active[i], state.mean[i], state.variance[i], state.gamma[i]) = (false, 0.0, 0.0, 0.0);
+    }
+    for h in 0..core.hypers.len() {
+        let hyper = &core.hypers[h];
+        let scales_nothing = hyper.classes.is_empty()
+            && hyper.children.is_empty()
+            && hyper.weights.iter().all(|&i| !state.active[i]);
+        if hyper.point && scales_nothing {
+            state.gone[h] = true;
+        } else if !state.gone[h] && hyper.weights.iter().any(|i| out.contains(i)) {
+            let mean = state.hypers[h].mean();
+            state.set_mean(core, h, mean);
+        }
+    }
+    state
+}
+
+fn report(core: &Core, climb: &Climb, control: &mut Control<'_>) {
+    let state = &climb.state;
+    let kept: Vec<usize> = (0..core.weights.len()).filter(|&i| state.active[i]).collect();
+    control.jitter = control.jitter.max(state.jitter);
+    control.show(climb.bound, &kept, &values(state), "cycle");
+}
+
+/// ⟨θ⟩; infinite where all that it scales is pruned.
+pub(crate) fn values(state: &State) -> Vec<f64> {
+    state
+        .hypers
+        .iter()
+        .zip(&state.gone)
+        .map(|(q, gone)| if *gone { f64::INFINITY } else { q.mean() })
+        .collect()
+}

@@ -1,0 +1,18 @@
+//! Mean-field inference: a factor for the weights, one for every hyperparameter, and one (or a bound)
+//! for every row that is not Gaussian (mathematics §6–§8).
+
+pub mod assemble;
+pub mod cycle;
+pub mod problem;
+
+mod anderson;
+mod ascend;
+mod bound;
+mod core;
+mod gamma;
+mod gaussian;
+mod solve;
+mod start;
+mod state;
+
+pub use solve::solve;

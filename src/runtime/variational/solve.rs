@@ -1,0 +1,279 @@
+//! The mean field of a problem: starts, ascent, pruning, and what is reported.
+
+use super::ascend::{Climb, ascend, values, without};
+use super::core::Core;
+use super::problem::{Problem, WeightPrior};
+use super::start::{Start, start};
+use super::state::State;
+use crate::plan::ir::Options;
+use crate::runtime::control::{Budget, Control, Observer};
+use crate::runtime::factors::{best_contribution, contribution};
+use crate::runtime::solution::{Certificate, Failure, Finding, Report, Solution, Stop};
+
+/// Noise held at this over the variance of the targets while a dictionary much larger than the data is
+/// fitted first.
+const HELD_NOISE: f64 = 100.0;
+
+/// Fits a problem: coordinate ascent on the bound from one start, and as many others as `restarts`
+/// asks for; the highest bound is kept.
+///
+/// The trace is that of the start that is kept. It falls only where a weight goes that earns less than
+/// the option `min_gain` (point precisions only). The same problem gives the same bits, unless a limit
+/// of time is hit.
+///
+/// # Errors
+/// Numbers that are not finite, flat effects that the data do not determine, an estimate of memory
+/// above the budget, a factorisation that no jitter saves.
+pub fn solve(
+    problem: &Problem,
+    options: &Options,
+    budget: &Budget,
+    on_step: &mut Observer<'_>,
+) -> Result<Solution, Failure> {
+    check(problem, budget)?;
+    let core = Core::new(problem, options);
+    let mut control = Control::new(options, budget, on_step);
+    let mut best: Option<(Climb, Vec<f64>)> = None;
+    for attempt in 0..=options.restarts {
+        let from = control.trace.len();
+        let climb = run(&core, problem, Start::attempt(attempt), &mut control)?;
+        let better = best.as_ref().is_none_or(|(b, _)| climb.bound > b.bound + 1e-9 * (1.0 + b.bound.abs()));
+        if better {
+            best = Some((climb, control.trace[from..].to_vec()));
+        }
+        if control.stopped.is_some_and(|stop| stop != Stop::Stalled) {
+            break;
+        }
+    }
+    match best {
+        Some((climb, trace)) => finish(&core, problem, &climb, trace, &control),
+        None => Err(Failure::NonFinite { step: "starts" }),
+    }
+}
+
+fn run(core: &Core, problem: &Problem, from: Start, control: &mut Control<'_>) -> Result<Climb, Failure> {
+    let mut held = vec![false; core.hypers.len()];
+    let undetermined = is_undetermined(core);
+    let from = if undetermined { Start { noise: HELD_NOISE, ..from } } else { from };
+    let (hypers, rows) = start(core, problem, from);
+    let mut climb = Climb::new(core, State::new(core, &hypers, &rows))?;
+    if undetermined {
+        // the bound prefers to interpolate: settle the weights at a held noise, then free it (mathematics §1)
+        for (held, hyper) in held.iter_mut().zip(&core.hypers) {
+            *held = !hyper.classes.is_empty();
+        }
+        ascend(core, &mut climb, &held, control)?;
+        held.fill(false);
+    }
+    ascend(core, &mut climb, &held, control)?;
+    let mut additions = core.weights.len();
+    while control.stopped.is_none() {
+        if let Some(i) = least_useful(core, &climb.state, control.options.min_gain) {
+            climb = Climb::new(core, without(core, &climb.state, &[i]))?;
+        } else if additions == 0 || !add_back(core, &mut climb, control.options.min_gain)? {
+            break;
+        } else {
+            additions -= 1;
+        }
+        ascend(core, &mut climb, &held, control)?;
+    }
+    Ok(climb)
+}
+
+/// At least twice as many weights with a precision of their own as observations, and a noise to be
+/// estimated from them.
+fn is_undetermined(core: &Core) -> bool {
+    let own = core.hypers.iter().filter(|h| h.own().is_some()).count();
+    let noise = core.hypers.iter().any(|h| !h.classes.is_empty());
+    noise && own as f64 >= 2.0 * core.count() && own > 2
+}
+
+/// q and s of a weight in the model (mathematics §3): q = ⟨w⟩/Σ_ii, s = ⟨α⟩γ/(1 − γ).
+fn factors(core: &Core, state: &State, i: usize, gamma: f64) -> (f64, f64, f64) {
+    let alpha = core.weights[i].as_ref().map_or(0.0, |product| state.expected(product));
+    (state.mean[i] / state.variance[i], alpha * gamma / (alpha * state.variance[i]), alpha)
+}
+
+/// The weight with a point precision of its own that earns least, if that is less than `min_gain`.
+fn least_useful(core: &Core, state: &State, min_gain: f64) -> Option<usize> {
+    let gain = |i: usize| {
+        let (q, s, alpha) = factors(core, state, i, state.gamma[i]);
+        contribution(s, q, alpha.ln())
+    };
+    let candidates = (0..core.weights.len()).filter(|&i| state.active[i] && core.prunable(i).is_some());
+    let (worst, least) = candidates.map(|i| (i, gain(i))).min_by(|a, b| a.1.total_cmp(&b.1))?;
+    (least < min_gain).then_some(worst)
+}
+
+/// Takes in the pruned weight that earns most, if that is more than `min_gain`.
+fn add_back(core: &Core, climb: &mut Climb, min_gain: f64) -> Result<bool, Failure> {
+    let Some((i, h, s, q)) = outside(core, &climb.state)
+        .into_iter()
+        .filter(|(.., s, q)| best_contribution(*s, *q) > min_gain.max(1e-6))
+        .max_by(|a, b| best_contribution(a.2, a.3).total_cmp(&best_contribution(b.2, b.3)))
+    else {
+        return Ok(false);
+    };
+    let mut state = climb.state.clone();
+    (state.active[i], state.gone[h]) = (true, false);
+    // α = s²/(q² − s), shared with the other hyperparameters of the weight
+    let alpha = s * s / (q * q - s);
+    let rest = core.weights[i].as_ref().map_or(1.0, |p| state.expected(p)) / state.hypers[h].mean();
+    state.set_mean(core, h, alpha / rest);
+    for &other in core.weights[i].iter().flat_map(|p| &p.hypers).filter(|&&other| other != h) {
+        let mean = state.hypers[other].mean();
+        state.set_mean(core, other, mean);
+    }
+    Ok(climb.take_if_higher(core, state))
+}
+
+/// Weight, its precision, s and q of every pruned weight with a point precision of its own.
+fn outside(core: &Core, state: &State) -> Vec<(usize, usize, f64, f64)> {
+    let h: Vec<f64> = core
+        .classes
+        .iter()
+        .enumerate()
+        .flat_map(|(c, class)| class.rows.clone().map(move |_| c))
+        .map(|c| state.row_precision(core, c))
+        .collect();
+    let mut all = Vec::new();
+    for (group, weights) in state.groups.iter().zip(&core.groups) {
+        let out: Vec<(usize, usize)> = weights
+            .iter()
+            .filter(|&&i| !state.active[i] && core.usable[i])
+            .filter_map(|&i| core.prunable(i).map(|h| (i, h)))
+            .collect();
+        let Some(q) = &group.q else { continue };
+        for chunk in out.chunks(512) {
+            let list: Vec<usize> = chunk.iter().map(|c| c.0).collect();
+            for (&(i, own), (s, q)) in chunk.iter().zip(q.outside(core, &h, &list)) {
+                all.push((i, own, s, q));
+            }
+        }
+    }
+    all
+}
+
+fn finish(
+    core: &Core,
+    problem: &Problem,
+    climb: &Climb,
+    trace: Vec<f64>,
+    control: &Control<'_>,
+) -> Result<Solution, Failure> {
+    let state = &climb.state;
+    let m = core.weights.len();
+    let active: Vec<usize> = (0..m).filter(|&i| state.active[i]).collect();
+    let mut position = vec![usize::MAX; m];
+    active.iter().enumerate().for_each(|(at, &i)| position[i] = at);
+    let mut covariance = nalgebra::DMatrix::zeros(active.len(), active.len());
+    let (mut q, mut s, mut gain) = (vec![f64::NAN; m], vec![f64::NAN; m], vec![f64::NAN; m]);
+    for group in &state.groups {
+        let Some(gaussian) = &group.q else { continue };
+        let sigma = gaussian.covariance();
+        let order: Vec<usize> = group.penalised.iter().chain(&group.flat).copied().collect();
+        for (a, &i) in order.iter().enumerate() {
+            for (b, &j) in order.iter().enumerate() {
+                covariance[(position[i], position[j])] = sigma[(a, b)];
+            }
+        }
+        for (&i, gamma) in group.penalised.iter().zip(gaussian.sharp_gamma()) {
+            if core.is_judged(i) {
+                let (qi, si, alpha) = factors(core, state, i, gamma);
+                (q[i], s[i], gain[i]) = (qi, si, contribution(si, qi, alpha.ln()));
+            }
+        }
+    }
+    let mut max_gain_outside = f64::NEG_INFINITY;
+    for (i, _, si, qi) in outside(core, state) {
+        (q[i], s[i], gain[i]) = (qi, si, best_contribution(si, qi));
+        // ½(r − 1 − ln r), r = q²/s, or how far it is from that
+        let here = match qi * qi / si {
+            r if r > 1.0 => 0.5 * (r - 1.0 - r.ln()),
+            r if r.is_nan() => -0.5,
+            r => 0.5 * (r - 1.0),
+        };
+        max_gain_outside = max_gain_outside.max(here);
+    }
+    let f = state.f();
+    let capped: Vec<usize> = (0..core.hypers.len())
+        .filter(|&h| !state.gone[h] && state.hypers[h].mean() >= core.hypers[h].cap * (1.0 - 1e-9))
+        .collect();
+    let gradient = (0..core.hypers.len())
+        .filter(|h| !state.gone[*h] && !capped.contains(h))
+        .map(|h| state.slope(core, h, &f).abs())
+        .fold(0.0, f64::max);
+    let mut findings: Vec<Finding> = capped.into_iter().map(Finding::NoiseFloor).collect();
+    let prunable =
+        |i: &usize| core.weights[*i].as_ref().is_some_and(|p| p.hypers.iter().any(|&h| core.hypers[h].point));
+    if (0..m).any(|i| prunable(&i)) && !active.iter().any(prunable) {
+        findings.push(Finding::NothingRelevant);
+    }
+    let flat = problem.weights.iter().filter(|w| **w == WeightPrior::Flat).count();
+    let merged: usize = core.merged.iter().map(|m| m.1.len()).sum();
+    Ok(Solution {
+        mean: nalgebra::DVector::from_iterator(active.len(), active.iter().map(|&i| state.mean[i])),
+        gamma: active.iter().map(|&i| state.gamma[i]).collect(),
+        covariance,
+        hypers: values(state),
+        factors: state.hypers.iter().map(|q| (!q.is_point()).then(|| (q.shape(), q.rate()))).collect(),
+        log_evidence: climb.bound,
+        hyperprior: None,
+        trace,
+        q,
+        s,
+        gain,
+        flat,
+        report: Report {
+            iterations: control.trace.len(),
+            stop: control.stopped.unwrap_or(Stop::Converged),
+            pruned: m - active.len() - merged,
+            merged: core.merged.clone(),
+            rank: None,
+            jitter: control.jitter.max(state.jitter),
+            restarts: control.options.restarts,
+            certificate: Certificate { gradient, max_gain_outside },
+            findings,
+        },
+        active,
+    })
+}
+
+fn check(problem: &Problem, budget: &Budget) -> Result<(), Failure> {
+    let (n, m) = problem.design.shape();
+    let hypers = problem.hypers.len();
+    let known = |p: &super::problem::Product| p.hypers.iter().all(|&h| h < hypers);
+    let precisions =
+        problem.rows.iter().map(|r| &r.noise).chain(problem.weights.iter().filter_map(|w| match w {
+            WeightPrior::Flat => None,
+            WeightPrior::Normal(product) => Some(product),
+        }));
+    if n != problem.rows.len() || m != problem.weights.len() || m != problem.block.len() {
+        return Err(Failure::NonFinite { step: "the shapes of the problem" });
+    }
+    let mut precisions = precisions;
+    if !precisions.all(|p| p.ln_known.is_finite() && known(p)) {
+        return Err(Failure::NonFinite { step: "known precisions" });
+    }
+    let good_rate = |p: &super::problem::Product| p.ln_known < f64::INFINITY && known(p);
+    if !problem.hypers.iter().all(|h| h.shape >= 0.0 && h.shape.is_finite() && good_rate(&h.rate)) {
+        return Err(Failure::NonFinite { step: "hyperpriors" });
+    }
+    if problem.rows.iter().any(|r| !(r.target.is_finite() && r.offset.is_finite())) {
+        return Err(Failure::NonFinite { step: "targets" });
+    }
+    if problem.rows.iter().any(|r| !(r.count.is_finite() && r.count >= 0.0)) {
+        return Err(Failure::NonFinite { step: "case weights" });
+    }
+    if problem.design.iter().any(|v| !v.is_finite()) {
+        return Err(Failure::NonFinite { step: "design" });
+    }
+    // design, its internal copies; Gram matrix, factor, inverse; covariance
+    let (n, m) = (n as u128, m as u128);
+    let square = n.min(m);
+    let wanted = 8 * (6 * n * (m + 1) + 5 * square * square + 3 * m * m);
+    if wanted > budget.max_memory as u128 {
+        return Err(Failure::OutOfMemory(usize::try_from(wanted).unwrap_or(usize::MAX), budget.max_memory));
+    }
+    Ok(())
+}
