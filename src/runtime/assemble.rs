@@ -41,8 +41,6 @@ pub struct Rows {
     pub start: usize,
     /// Which entries of the node (column-major) the rows are: those that are not missing.
     pub entries: Vec<usize>,
-    /// Which entries of its predictor the rows are, unit after unit; the same where there is one predictor a unit.
-    pub predictors: Vec<usize>,
     /// Training means of the columns of a centred predictor, one a weight; empty if it is not centred.
     pub means: Vec<f64>,
     /// Case weight of each row, for these means.
@@ -108,7 +106,6 @@ pub fn assemble_kept(
         layout.terms.push(Rows {
             node: term.node,
             start,
-            predictors: entries.clone(),
             entries,
             means: Vec::new(),
             counts: Vec::new(),
