@@ -1,6 +1,7 @@
 //! Numerical tools: special functions with stable tails, factorisations that report what they did,
 //! parallel columns, numerical rank.
 pub mod chol;
+pub mod gram;
 pub mod parallel;
 pub mod qr;
 pub mod special;

@@ -5,12 +5,14 @@ use super::batch::batch;
 pub use super::control::Budget;
 use super::control::{Control, Observer, Point};
 use super::core::{Core, Role};
+use super::findings;
 use super::finish::{Found, finish};
 use super::greedy::{LEAST, greedy};
 use super::polish::{Position, active_set};
-use super::prepare::prepare;
+use super::prepare::{Exact, prepare};
 use super::problem::Problem;
 use super::solution::{Failure, Solution};
+use super::source::{Source, Stored};
 use super::start::{Start, set_bounds, start};
 use crate::math::qr::rank_up_to;
 use crate::plan::ir::{Options, Schedule};
@@ -19,10 +21,12 @@ use crate::plan::ir::{Options, Schedule};
 const RANK_TOLERANCE: f64 = 1e-11;
 /// The same, to see whether there is a gap.
 const COARSE_RANK_TOLERANCE: f64 = 1e-5;
+/// Largest difference, per observation, that a reduction of the rows may make.
+const AGREES: f64 = 1e-9;
 /// Noise held at this over the variance of the targets while a dictionary much larger than the data is pruned.
 const HELD_NOISE: f64 = 100.0;
 
-/// Fits a problem.
+/// Fits a problem whose design is there.
 ///
 /// The observer sees every iteration and may stop the fit; what is then known is returned. The same
 /// problem gives the same bits, unless a limit of time is hit.
@@ -36,15 +40,66 @@ pub fn solve(
     budget: &Budget,
     on_step: &mut Observer<'_>,
 ) -> Result<Solution, Failure> {
-    let mut core = prepare(problem, options, budget)?;
-    set_bounds(&mut core);
-    let rank = low_rank(&core);
+    solve_from(problem, &mut stored(problem)?, options, budget, on_step)
+}
+
+/// The design of a problem, if it has the right shape.
+pub(crate) fn stored(problem: &Problem) -> Result<Stored<'_>, Failure> {
+    match problem.design.shape() == (problem.targets.len(), problem.weights.len()) {
+        true => Ok(Stored(&problem.design)),
+        false => Err(Failure::NonFinite { step: "the shapes of the problem" }),
+    }
+}
+
+/// Fits a problem whose columns come from `source`; its own design is not looked at.
+///
+/// Columns of low rank are replaced by their coordinates in a basis, block by block, so that N × M numbers
+/// need not exist. The result is compared with the true columns of its weights; should it differ, the fit is
+/// done again without that.
+///
+/// # Errors
+/// As [`solve`], and those of the source.
+pub fn solve_from(
+    problem: &Problem,
+    source: &mut dyn Source,
+    options: &Options,
+    budget: &Budget,
+    on_step: &mut Observer<'_>,
+) -> Result<Solution, Failure> {
+    let prepared = prepare(problem, source, options, budget, true)?;
     let mut control = Control::new(options, budget, on_step);
+    let (mut core, exact) = (prepared.core, prepared.exact);
+    set_bounds(&mut core);
+    let mut rank = low_rank(&core);
+    let mut found = search(&core, rank.is_some(), &mut control)?;
+    if let Some(exact) = exact
+        && !agrees(&exact, &core, &found.point, source)?
+    {
+        core = prepare(problem, source, options, budget, false)?.core;
+        set_bounds(&mut core);
+        rank = low_rank(&core);
+        found = search(&core, rank.is_some(), &mut control)?;
+    }
+    let takes_up = findings::TakesUp::new(&core, problem, source)?;
+    finish(&core, problem, &takes_up, found, rank, control)
+}
+
+/// Whether evidence and slope at a point are the same with the true columns.
+fn agrees(exact: &Exact, core: &Core, point: &Point, source: &mut dyn Source) -> Result<bool, Failure> {
+    let (true_core, true_point) = exact.at(core, point, source)?;
+    let (here, there) = (Position::new(core, point)?, Position::new(&true_core, &true_point)?);
+    let slope = (here.gradient.iter().zip(&there.gradient)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let off = (here.posterior.log_evidence - there.posterior.log_evidence).abs();
+    Ok(off <= AGREES * (core.count() + here.posterior.log_evidence.abs()) && slope <= AGREES * core.count())
+}
+
+/// The best of all starts.
+fn search(core: &Core, low_rank: bool, control: &mut Control<'_>) -> Result<Found, Failure> {
     let mut best: Option<(f64, Found)> = None;
-    for attempt in 0..=options.restarts {
-        let begin = Begin::of(&core, attempt, rank.is_some(), options, best.as_ref().map(|b| &b.1.point));
-        let found = run(&core, begin, &mut control)?;
-        let objective = Position::new(&core, &found.point)?.objective;
+    for attempt in 0..=control.options.restarts {
+        let begin = Begin::of(core, attempt, low_rank, control.options, best.as_ref().map(|b| &b.1.point));
+        let found = run(core, begin, control)?;
+        let objective = Position::new(core, &found.point)?.objective;
         if best.as_ref().is_none_or(|b| objective > b.0 + 1e-9 * (1.0 + b.0.abs())) {
             best = Some((objective, found));
         }
@@ -52,10 +107,7 @@ pub fn solve(
             break;
         }
     }
-    match best {
-        Some((_, found)) => finish(&core, problem, found, rank, control),
-        None => Err(Failure::NonFinite { step: "starts" }),
-    }
+    best.map(|b| b.1).ok_or(Failure::NonFinite { step: "starts" })
 }
 
 /// How one start begins.

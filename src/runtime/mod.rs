@@ -2,11 +2,13 @@
 pub mod assemble;
 pub mod problem;
 pub mod solution;
+pub mod source;
 
 pub mod evidence;
 pub mod state;
 
 mod batch;
+mod compress;
 mod control;
 mod core;
 mod factors;
@@ -18,7 +20,9 @@ mod polish;
 mod posterior;
 mod prepare;
 mod rank_one;
+mod reduce;
 mod rows;
 mod slope;
 mod start;
+mod treatment;
 mod updates;

@@ -19,8 +19,8 @@ use crate::design::{Evaluator, Frozen, Inputs, affine, log_linear};
 use crate::diag::{Diagnostic, render};
 use crate::error::Error;
 use crate::plan::ir::Plan;
-use crate::runtime::assemble::{Layout, assemble};
-use crate::runtime::evidence::{Budget, solve};
+use crate::runtime::assemble::{Design, Layout, assemble};
+use crate::runtime::evidence::{Budget, solve_from};
 use crate::runtime::solution::{Solution, Stop};
 
 /// A fitted model: cheap to clone, immutable, `Send + Sync`.
@@ -97,8 +97,15 @@ impl Model {
             })
         };
         let names = nodes::Names::new(plan, &layout, &mut eval);
-        let solution = solve(&problem, &plan.options, &budget, &mut on_step)
-            .map_err(|failure| self.error(vec![findings::failure(typed, plan, &names, &failure)]))?;
+        let mut design = Design::new(plan, &layout, inputs, &frozen, memory);
+        let solved = solve_from(&problem, &mut design, &plan.options, &budget, &mut on_step);
+        let solution = match (solved, design.error) {
+            (Ok(solution), _) => solution,
+            (Err(_), Some(error)) => return Err(broken(error)),
+            (Err(failure), None) => {
+                return Err(self.error(vec![findings::failure(typed, plan, &names, &failure)]));
+            }
+        };
         warnings.extend(findings::findings(typed, plan, &names, &solution));
 
         let posterior = Posterior::new(&solution, &layout);
