@@ -5,3 +5,4 @@ pub mod gram;
 pub mod parallel;
 pub mod qr;
 pub mod special;
+pub mod sums;

@@ -16,7 +16,7 @@ use crate::math::qr;
 /// Columns that are looked at in one go, at least.
 pub(crate) const BLOCK: usize = 64;
 /// Numbers in a block of columns, at most: what stays in the cache.
-const BLOCK_SIZE: usize = 1 << 19;
+const BLOCK_SIZE: usize = 1 << 18;
 /// Compressing rows is worth at most this many operations.
 const COMPRESSION_COST: f64 = 5e10;
 

@@ -7,6 +7,7 @@ use nalgebra::{DMatrix, DVector};
 use super::core::LogLinear;
 use super::prepare::NOTHING_LEFT;
 use super::problem::{Problem, Scale};
+use crate::math::sums::sum_of_squares;
 
 /// The rows that count, ordered by class.
 pub(crate) struct Rows {
@@ -147,14 +148,13 @@ impl Columns {
     pub fn scale(&mut self) {
         for (mut column, exponent) in self.values.column_iter_mut().zip(&mut self.exponents) {
             for _ in 0..2 {
-                // twice: first by the largest entry if need be
-                let largest = column.amax();
-                if largest == 0.0 {
+                let squares = sum_of_squares(column.as_slice());
+                let plain = (1e-200..1e200).contains(&squares);
+                // twice where squares overflow or vanish: first by the largest entry
+                let norm = if plain { squares.sqrt() } else { column.amax() };
+                if norm == 0.0 {
                     break;
                 }
-                // a sum of squares of such entries would overflow
-                let plain = (1e-100..1e100).contains(&largest);
-                let norm = if plain { column.norm() } else { largest };
                 let e = libm::ilogb(norm);
                 *exponent += e;
                 times_two_to(column.as_mut_slice(), -e);

@@ -7,6 +7,7 @@ use super::prepare::NOTHING_LEFT;
 use super::rows::{Columns, Rows};
 use super::solution::Failure;
 use crate::math::qr;
+use crate::math::sums::all_finite;
 
 /// The steps, in order: rows by their factors; a power of two; rows by 2^−first; a power of two; less the part
 /// in the flat columns; rows by 2^−second; a power of two.
@@ -74,7 +75,7 @@ pub(crate) fn treat_rows(
 impl Treatment {
     /// Treats columns, N × b.
     pub fn apply(&self, raw: DMatrix<f64>) -> Result<Treated, Failure> {
-        if raw.iter().any(|v| !v.is_finite()) {
+        if !all_finite(raw.as_slice()) {
             return Err(Failure::NonFinite { step: "design" });
         }
         let b = raw.ncols();
@@ -88,9 +89,21 @@ impl Treatment {
         };
         let mut columns = Columns { values, exponents: vec![0; b] };
         columns.scale();
+        let f = self.q.ncols();
+        if let ([(0, end, first), ..], 0) = (self.first.as_slice(), f)
+            && *end == self.source.len()
+        {
+            // rows of one class: their scaling is undone by that of the columns
+            let second = self.second.first().map_or(0, |s| s.2);
+            columns.exponents.iter_mut().for_each(|e| *e -= first + second);
+            return Ok(Treated {
+                values: columns.values,
+                exponents: columns.exponents,
+                map: DMatrix::zeros(0, b),
+            });
+        }
         columns.scale_rows(&self.first);
         columns.scale();
-        let f = self.q.ncols();
         let mut map = DMatrix::zeros(f, b);
         if f > 0 {
             // exact, because a flat prior does not feel a shift: t = F u + Φ w = F (u + A w − a) + Φ⊥ w + F a
@@ -112,7 +125,7 @@ impl Treatment {
                 map[(g, i)] = libm::scalbn(map[(g, i)], e);
             }
         }
-        if columns.values.iter().any(|v| !v.is_finite()) {
+        if !all_finite(columns.values.as_slice()) {
             return Err(Failure::NonFinite { step: "scaling the columns" });
         }
         Ok(Treated { values: columns.values, exponents: columns.exponents, map })
