@@ -71,14 +71,15 @@ pub fn solve_from(
     let (mut core, exact) = (prepared.core, prepared.exact);
     set_bounds(&mut core);
     let mut rank = low_rank(&core);
-    let mut found = search(&core, rank.is_some(), &mut control)?;
+    let choice = if prepared.too_large { Choice::OneAtATime } else { Choice::by_rank(rank) };
+    let mut found = search(&core, choice, &mut control)?;
     if let Some(exact) = exact
         && !agrees(&exact, &core, &found.point, source)?
     {
         core = prepare(problem, source, options, budget, false)?.core;
         set_bounds(&mut core);
         rank = low_rank(&core);
-        found = search(&core, rank.is_some(), &mut control)?;
+        found = search(&core, Choice::by_rank(rank), &mut control)?;
     }
     let takes_up = findings::TakesUp::new(&core, problem, source)?;
     finish(&core, problem, &takes_up, found, rank, control)
@@ -94,10 +95,10 @@ fn agrees(exact: &Exact, core: &Core, point: &Point, source: &mut dyn Source) ->
 }
 
 /// The best of all starts.
-fn search(core: &Core, low_rank: bool, control: &mut Control<'_>) -> Result<Found, Failure> {
+fn search(core: &Core, choice: Choice, control: &mut Control<'_>) -> Result<Found, Failure> {
     let mut best: Option<(f64, Found)> = None;
     for attempt in 0..=control.options.restarts {
-        let begin = Begin::of(core, attempt, low_rank, control.options, best.as_ref().map(|b| &b.1.point));
+        let begin = Begin::of(core, attempt, choice, control.options, best.as_ref().map(|b| &b.1.point));
         let found = run(core, begin, control)?;
         let objective = Position::new(core, &found.point)?.objective;
         if best.as_ref().is_none_or(|b| objective > b.0 + 1e-9 * (1.0 + b.0.abs())) {
@@ -110,6 +111,23 @@ fn search(core: &Core, low_rank: bool, control: &mut Control<'_>) -> Result<Foun
     best.map(|b| b.1).ok_or(Failure::NonFinite { step: "starts" })
 }
 
+/// Which schedules there are to choose from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    /// Both, as the plan says.
+    Free,
+    /// One at a time first: the columns are of low rank, all-at-once updates stay on flat ridges.
+    Ridge,
+    /// Only one at a time: there is no memory for all at once.
+    OneAtATime,
+}
+
+impl Choice {
+    fn by_rank(rank: Option<usize>) -> Choice {
+        if rank.is_some() { Choice::Ridge } else { Choice::Free }
+    }
+}
+
 /// How one start begins.
 struct Begin {
     /// One function at a time, from the weights of `point`; or all at once.
@@ -118,11 +136,10 @@ struct Begin {
 }
 
 impl Begin {
-    /// The schedule of the plan first (one at a time if the columns are of low rank: all-at-once updates stay on
-    /// flat ridges), then the other one, then one at a time from the best so far, then other noise and prior
+    /// The schedule of the plan first, then the other one, then one at a time from the best so far, then other noise and prior
     /// precisions, then random ones, by turns.
-    fn of(core: &Core, attempt: usize, low_rank: bool, options: &Options, best: Option<&Point>) -> Begin {
-        let planned = options.schedule == Schedule::Sequential || low_rank;
+    fn of(core: &Core, attempt: usize, choice: Choice, options: &Options, best: Option<&Point>) -> Begin {
+        let planned = options.schedule == Schedule::Sequential || choice != Choice::Free;
         if let (2, Some(best)) = (attempt, best) {
             return Begin { sequential: true, point: best.clone() };
         }
@@ -133,7 +150,7 @@ impl Begin {
             5 => Start { prior: 1e2, ..Start::default() },
             seed => Start { seed: seed as u64, ..Start::default() },
         };
-        let sequential = if attempt == 1 { !planned } else { planned };
+        let sequential = (planned != (attempt == 1)) || choice == Choice::OneAtATime;
         // the evidence prefers to interpolate: prune at a held noise, then free it (mathematics §1)
         let noise = if is_undetermined(core) { HELD_NOISE } else { kind.noise };
         let x = start(core, Start { noise, ..kind });

@@ -34,6 +34,8 @@ pub(crate) struct Prepared {
     pub core: Core,
     /// Where the rows of the core are coordinates in a basis of low rank.
     pub exact: Option<Exact>,
+    /// Whether all weights at once would need more memory than there is.
+    pub too_large: bool,
 }
 
 /// The rows as they were before the reduction.
@@ -148,7 +150,7 @@ pub(crate) fn prepare(
         rows: rows.classes.iter().map(|c| c.start..c.end).collect(),
         treatment,
     });
-    Ok(Prepared { core, exact })
+    Ok(Prepared { core, exact, too_large: too_much })
 }
 
 impl Exact {
