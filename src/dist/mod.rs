@@ -30,7 +30,7 @@ pub use bound::Bound;
 pub use elem::Elem;
 pub use marginal::{Marginal, Moments, Number, Outcome};
 pub use mixture::Mixture;
-pub use score::{Local, Score};
+pub use score::{Latent, Local, Score};
 
 /// What a family is and offers.
 pub struct Family {
@@ -130,35 +130,27 @@ pub struct Arg {
     pub need: Need,
     /// One line: what it means.
     pub doc: &'static str,
-    /// Whether it is the unit in which predictors and cutpoints are measured: all of them multiplied by
-    /// one number are the same distribution.
-    pub unit: bool,
 }
 
 impl Arg {
     /// An argument that must be given, by name, of the shape of the node.
     pub const fn required(name: &'static str, elem: Elem, doc: &'static str) -> Arg {
-        Arg { name, positional: false, elem, shape: ArgShape::Node, need: Need::Required, doc, unit: false }
+        Arg { name, positional: false, elem, shape: ArgShape::Node, need: Need::Required, doc }
     }
 
     /// One of several alternatives, given by name, of the shape of the node.
     pub const fn one_of(group: &'static str, name: &'static str, elem: Elem, doc: &'static str) -> Arg {
-        Arg { name, positional: false, elem, shape: ArgShape::Node, need: Need::OneOf(group), doc, unit: false }
+        Arg { name, positional: false, elem, shape: ArgShape::Node, need: Need::OneOf(group), doc }
     }
 
     /// An argument that may be left out, given by name, of the shape of the node.
     pub const fn default(name: &'static str, elem: Elem, value: f64, doc: &'static str) -> Arg {
-        Arg { name, positional: false, elem, shape: ArgShape::Node, need: Need::Default(value), doc, unit: false }
+        Arg { name, positional: false, elem, shape: ArgShape::Node, need: Need::Default(value), doc }
     }
 
     /// The same, and it may be given without its name.
     pub const fn positional(self) -> Arg {
         Arg { positional: true, ..self }
-    }
-
-    /// The same, and predictors and cutpoints are measured in it.
-    pub const fn unit(self) -> Arg {
-        Arg { unit: true, ..self }
     }
 
     /// The same, with another shape beside that of the node.

@@ -91,6 +91,7 @@ pub(super) fn terms(model: &Model) -> Vec<Term> {
             mean,
             scale: scale_of(dist),
             args: args.map(|a| (a.name.to_string(), a.value)).collect(),
+            centred: params::free_cutpoints(model, dist).is_some(),
             weight: dist.weight,
             blocks: blocks.into_iter().collect(),
         });

@@ -5,9 +5,11 @@ use super::evidence::{blocks, hypers, terms};
 use super::ir::{Curvature, HyperUpdate, Options, Plan, Schedule, Step};
 use super::method::Method;
 use super::obstacles::point_obstacles;
-use super::params;
-use super::steps::{self, step};
 use super::updates::is_own;
+use super::{
+    params,
+    steps::{self, step},
+};
 use crate::check::typed::Model;
 use crate::diag::Diagnostics;
 use crate::graph::Dag;
@@ -30,8 +32,8 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
     let blocks = blocks(model, dag);
     let terms = terms(model);
     let hypers = hypers(model, &options);
-    let flat = blocks.iter().any(|b| b.scale.is_none());
     let params = params::params(model);
+    let flat = blocks.iter().any(|b| b.scale.is_none());
     let mut steps = laplace_steps(model, &hypers, flat, &options);
     steps.extend(params::steps(&params));
     let (stop, prune) = (steps::stop(&hypers, &options), steps::prune(model, &hypers, &options));

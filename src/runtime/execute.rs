@@ -1,11 +1,11 @@
 //! From a plan and bound data to a solution, whatever the method.
 
-use super::adjoint::{Adjoint, Slope, precision};
-use super::assemble::{Layout, assemble_kept};
+use super::adjoint::Slope;
+use super::assemble::{Design, Layout, assemble, assemble_kept};
 use super::control::{Budget, Observer};
 use super::evidence::Warm;
 use super::laplace::assemble::assemble_laplace;
-use super::laplace::problem::{LaplaceProblem, Likelihood};
+use super::laplace::problem::LaplaceProblem;
 use super::problem::{Problem, Scale, WeightPrior};
 use super::solution::{Failure, Solution};
 use super::{evidence, laplace, variational};
@@ -24,6 +24,17 @@ pub enum Numeric {
 }
 
 impl Numeric {
+    /// Evaluates everything that the plan needs, but for the design of a Gaussian problem: see [`Design`].
+    ///
+    /// # Errors
+    /// The expression that has no value, is not linear, or needs too much memory.
+    pub fn on_demand(plan: &Plan, eval: &mut Evaluator<'_>) -> Result<(Numeric, Layout), EvalError> {
+        match plan.method.as_str() {
+            "evidence" => assemble(plan, eval).map(|(p, layout)| (Numeric::Evidence(p), layout)),
+            _ => Numeric::new(plan, eval, &Restrict::default()),
+        }
+    }
+
     /// Evaluates everything that the plan needs, of all innovations or of those that `restrict` names.
     ///
     /// # Errors
@@ -60,6 +71,23 @@ impl Numeric {
         }
     }
 
+    /// The same, with the columns of a Gaussian problem evaluated when they are asked for.
+    ///
+    /// # Errors
+    /// As [`Numeric::solve`], and those of the design.
+    pub fn solve_from(
+        &self,
+        design: &mut Design<'_>,
+        options: &Options,
+        budget: &Budget,
+        on_step: &mut Observer<'_>,
+    ) -> Result<Solution, Failure> {
+        match self {
+            Numeric::Evidence(problem) => evidence::solve_from(problem, design, options, budget, on_step),
+            _ => self.solve(options, budget, on_step),
+        }
+    }
+
     /// Fits it from given weights and hyperparameters.
     ///
     /// # Errors
@@ -85,30 +113,7 @@ impl Numeric {
     pub fn slope(&self, options: &Options, budget: &Budget, hypers: &[f64]) -> Result<Slope, Failure> {
         match self {
             Numeric::Evidence(problem) => evidence::slope(problem, options, budget, hypers),
-            Numeric::Laplace(problem) => {
-                let found = laplace::solve::slope(problem, options, budget, hypers)?;
-                let noise_log = problem
-                    .terms
-                    .iter()
-                    .zip(&found.adjoint.args)
-                    .flat_map(|(term, args)| noise_log(term, args, hypers))
-                    .collect();
-                Ok(Slope {
-                    objective: found.objective,
-                    log_evidence: found.log_evidence,
-                    hypers: found.hypers,
-                    bounds: found.bounds,
-                    mean: found.mean,
-                    information: found.information,
-                    adjoint: Adjoint {
-                        design: found.adjoint.design,
-                        offset: found.adjoint.offset.as_slice().to_vec(),
-                        noise_log,
-                        weight_log: found.adjoint.weight_log,
-                        args: found.adjoint.args,
-                    },
-                })
-            }
+            Numeric::Laplace(problem) => laplace::solve::slope(problem, options, budget, hypers),
             Numeric::Variational(_) => Err(Failure::NonFinite { step: "the slope of a bound" }),
         }
     }
@@ -143,17 +148,5 @@ impl Numeric {
         }
         let free = |h: &usize| used[*h] && hypers[*h].held.is_none() && values[*h].is_finite();
         (0..hypers.len()).filter(free).collect()
-    }
-}
-
-/// d/d ln precision = precision · d/d precision, of each observation; 0 where there is no precision.
-fn noise_log(term: &Likelihood, args: &[f64], hypers: &[f64]) -> Vec<f64> {
-    match &term.precision {
-        None => vec![0.0; term.len()],
-        Some((place, scales)) => scales
-            .iter()
-            .enumerate()
-            .map(|(n, scale)| precision(scale, hypers) * args.get(n * term.stride + place).unwrap_or(&0.0))
-            .collect(),
     }
 }

@@ -6,6 +6,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::bind::{self, Schema};
+use super::compare::{self, Observed};
 use super::compile::{Compiler, Import, Imports, Model, Recipe};
 use super::findings;
 use super::nodes;
@@ -15,11 +16,12 @@ use super::posterior::Posterior;
 use super::result::{CertificateResult, FitResult, Merged, Objective, PlanResult, ReportResult};
 use super::{SCHEMA, file};
 use crate::data::Data;
-use crate::design::{Evaluator, Frozen, Inputs, Restrict, affine, log_linear};
+use crate::design::{Evaluator, Frozen, Inputs, affine, log_linear};
 use crate::diag::{Diagnostic, render};
 use crate::error::Error;
 use crate::plan::ir::Plan;
-use crate::runtime::assemble::Layout;
+use crate::plan::params::free_cutpoints;
+use crate::runtime::assemble::{Design, Layout};
 use crate::runtime::evidence::Budget;
 use crate::runtime::execute::Numeric;
 use crate::runtime::learn::{LearnError, learn, starts};
@@ -62,6 +64,9 @@ pub(crate) struct State {
     pub data_hash: String,
     /// The seed.
     pub seed: u64,
+    /// What the objective is a probability of.
+    #[serde(default)]
+    pub observed: Vec<Observed>,
 }
 
 impl Model {
@@ -89,7 +94,7 @@ impl Model {
         let (mut frozen, notices) = Frozen::learn(bound.inputs(typed), memory).map_err(broken)?;
         warnings.extend(notices.iter().map(|n| bind::warn(bound.inputs(typed), n)));
         let mut eval = Evaluator::new(bound.inputs(typed), &frozen, memory);
-        let (problem, layout) = Numeric::new(plan, &mut eval, &Restrict::default()).map_err(broken)?;
+        let (problem, mut layout) = Numeric::on_demand(plan, &mut eval).map_err(broken)?;
         let size = |node| layout.hypers.iter().find(|p| p.node == node).map_or(0, |p| p.len);
         let plan = &crate::plan::settle(plan, typed, &size);
         let mut names = nodes::Names::new(plan, &layout, &mut eval);
@@ -105,14 +110,31 @@ impl Model {
         let failed =
             |names: &nodes::Names, failure| self.error(vec![findings::failure(typed, plan, names, &failure)]);
         let solution = if plan.params.is_empty() {
-            problem.solve(&plan.options, &budget, &mut on_step).map_err(|failure| failed(&names, failure))?
+            let mut design = Design::new(plan, &layout, bound.inputs(typed), &frozen, memory);
+            let solved = problem.solve_from(&mut design, &plan.options, &budget, &mut on_step);
+            match (solved, design.error) {
+                (Ok(solution), _) => solution,
+                (Err(_), Some(error)) => return Err(broken(error)),
+                (Err(failure), None) => return Err(failed(&names, failure)),
+            }
         } else {
             drop(problem);
-            let learned = learn(plan, bound.inputs(typed), &budget, &mut on_step).map_err(|e| match e {
-                LearnError::Eval(e) => broken(e),
-                LearnError::Failure(failure) => failed(&names, failure),
-            })?;
+            let mut learned =
+                learn(plan, bound.inputs(typed), &budget, &mut on_step).map_err(|e| match e {
+                    LearnError::Eval(e) => broken(e),
+                    LearnError::Failure(failure) => failed(&names, failure),
+                })?;
+            for rows in learned.layout.terms.iter().filter(|rows| !rows.means.is_empty()) {
+                // cutpoints of the centred predictor → of the predictor as it is written
+                let kept = learned.solution.active.iter().zip(learned.solution.mean.iter());
+                let shift: f64 = kept.map(|(i, m)| rows.means[*i] * m).sum();
+                let cutpoints = typed.node(rows.node).dist().and_then(|d| free_cutpoints(typed, d));
+                if let Some(values) = cutpoints.and_then(|id| learned.params.get_mut(&id)) {
+                    values.iter_mut().for_each(|b| *b += shift);
+                }
+            }
             bound.keep(typed, &learned.params);
+            layout = learned.layout;
             frozen = Frozen::learn(bound.inputs(typed), memory).map_err(broken)?.0;
             learned.solution
         };
@@ -122,6 +144,7 @@ impl Model {
             names = nodes::Names::new(plan, &layout, &mut eval);
         }
         warnings.extend(findings::findings(typed, plan, &names, &solution));
+        warnings.extend(findings::not_identified(typed, plan, &names, &layout));
 
         let posterior = Posterior::new(&solution, &layout);
         let nodes =
@@ -170,6 +193,7 @@ impl Model {
             local,
             data_hash: bound.hash(),
             seed: options.seed,
+            observed: compare::observed(typed, &bound),
         };
         Ok(Fit { inner: Arc::new(Inner { model: self.clone(), state }) })
     }

@@ -10,6 +10,9 @@
 mod binding;
 mod cases;
 mod check;
+mod cli_classes;
+mod cli_compare;
+mod cli_cv;
 mod cli_data;
 mod cli_fit;
 mod cli_help;
@@ -51,6 +54,7 @@ mod problems;
 mod programs;
 mod render;
 mod replications;
+mod sequential;
 mod special_functions;
 mod stages;
 mod syntax;

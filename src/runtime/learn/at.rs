@@ -13,8 +13,8 @@ use crate::design::{
     pull_back,
 };
 use crate::dist::{ArgShape, family};
-use crate::math::special::normal_quantile;
 use crate::plan::ir::{Plan, ScaleExpr, Term};
+use crate::plan::params::free_cutpoints;
 use crate::runtime::adjoint::Adjoint;
 use crate::runtime::assemble::{Layout, Rows};
 use crate::runtime::execute::Numeric;
@@ -45,8 +45,11 @@ impl<'a> At<'a> {
             .params
             .iter()
             .map(|p| {
-                let mut eval = Evaluator::new(inputs, &known, memory);
-                param(p.node, p.held, fractions(plan, inputs, p.node), &mut eval)
+                let mut param = param(p.node, p.held, &mut Evaluator::new(inputs, &known, memory))?;
+                if let Some(start) = cutpoint_start(plan, inputs, p.node, param.start.len()) {
+                    param.start = start;
+                }
+                Ok(param)
             })
             .collect::<Result<Vec<_>, _>>()?;
         let leaves: BTreeSet<NodeId> = params.iter().filter(|p| !p.held).map(|p| p.node).collect();
@@ -89,6 +92,17 @@ impl<'a> At<'a> {
         Numeric::new(self.plan, &mut Evaluator::new(self.inputs(), &self.frozen, self.memory), restrict)
     }
 
+    /// No innovation of a node with a scale: flat effects alone.
+    pub fn bare(&self) -> Result<Restrict, EvalError> {
+        let mut restrict = Restrict::default();
+        for block in &self.plan.blocks {
+            let anywhere = block.scale.map(|s| s.value).or(block.mean).unwrap_or(ExprId(0));
+            let all = if block.scale.is_none() { self.size(block.node, anywhere)? } else { 0 };
+            restrict.active.insert(block.node, (0..all).collect());
+        }
+        Ok(restrict)
+    }
+
     /// d objective / d parameter from the derivatives of the problem of the kept weights.
     pub fn pull(&self, adjoint: &Adjoint, layout: &Layout, restrict: &Restrict) -> Result<Bars, EvalError> {
         let mut eval = Evaluator::new(self.inputs(), &self.frozen, self.memory);
@@ -100,6 +114,14 @@ impl<'a> At<'a> {
             let (size, form) = (self.size(term.node, term.mean)?, self.expr_size(term.mean)?);
             // one predictor for each observation, or one a level
             let width = form.checked_div(size).unwrap_or(1).max(1);
+            // Φ − 1 φ̄ᵀ hands on what is left of the mean over the rows
+            let total: f64 = rows.counts.iter().sum();
+            let mut taken = vec![0.0; columns];
+            if !rows.means.is_empty() {
+                for (c, taken) in taken.iter_mut().enumerate().skip(1) {
+                    *taken = adjoint.design.column(c - 1).rows(rows.start, rows.counts.len()).sum() / total;
+                }
+            }
             let mut bar = DMatrix::zeros(form, columns);
             let mut noise = vec![0.0; size];
             for (unit, &entry) in rows.entries.iter().enumerate() {
@@ -108,7 +130,8 @@ impl<'a> At<'a> {
                     let to = if form == 1 { 0 } else { entry + level * size };
                     bar[(to, 0)] += adjoint.offset[row];
                     for c in 1..columns {
-                        bar[(to, c)] += adjoint.design[(row, c - 1)];
+                        let count = rows.counts.get(unit).copied().unwrap_or(1.0);
+                        bar[(to, c)] += adjoint.design[(row, c - 1)] - count * taken[c];
                     }
                 }
                 noise[entry] = adjoint.noise_log[first + unit];
@@ -200,38 +223,36 @@ impl<'a> At<'a> {
     }
 }
 
-/// For a parameter that is the cutpoints of an observed node, the share of its values up to each level.
-fn fractions(plan: &Plan, inputs: Inputs<'_>, param: NodeId) -> Option<Vec<f64>> {
-    let model = inputs.model;
-    let is_cutpoints = |(term, name): (&Term, &str)| {
-        let arg = family(&term.family).and_then(|f| f.args.iter().find(|a| a.name == name));
-        arg.is_some_and(|a| a.shape == ArgShape::Cutpoints)
-    };
-    let term = plan.terms.iter().find(|term| {
-        term.args
-            .iter()
-            .any(|(name, e)| is_cutpoints((term, name)) && model.expr(*e).kind == ExprKind::Node(param))
+/// Where learned cutpoints without a start begin: at the quantiles of the observed levels, the optimum
+/// for a predictor of 0. Half an observation more at each level keeps levels that do not occur apart.
+fn cutpoint_start(plan: &Plan, inputs: Inputs<'_>, node: NodeId, len: usize) -> Option<Vec<f64>> {
+    if !matches!(inputs.model.node(node).kind, NodeKind::Param { start: None }) {
+        return None;
+    }
+    let term = plan.terms.iter().find(|t| {
+        let dist = inputs.model.node(t.node).dist();
+        dist.and_then(|d| free_cutpoints(inputs.model, d)) == Some(node)
     })?;
-    let levels = inputs.levels.get(&term.node)?.len();
-    // half an observation more in each level: none has share 0
-    let mut counts = vec![0.5; levels];
-    for code in inputs.values.get(&term.node)?.array.iter().filter(|c| !c.is_nan()) {
-        if let Some(count) = counts.get_mut(*code as usize) {
-            *count += 1.0;
-        }
+    let latent = inputs.model.node(term.node).dist()?.family.score.as_ref()?.latent.as_ref()?;
+    let mut counts = vec![0.5; len + 1];
+    for level in inputs.values.get(&term.node)?.array.iter().filter(|y| !y.is_nan()) {
+        *counts.get_mut(*level as usize)? += 1.0;
     }
     let total: f64 = counts.iter().sum();
-    let up_to = |k: usize| counts[..=k].iter().sum::<f64>() / total;
-    Some((0..levels.saturating_sub(1)).map(up_to).collect())
+    let mut below = 0.0;
+    Some(
+        counts[..len]
+            .iter()
+            .map(|count| {
+                below += count / total;
+                (latent.quantile)(&term.predictor, below)
+            })
+            .collect(),
+    )
 }
 
-/// A parameter with its start values: without any, cutpoints at the quantiles of `fractions`.
-fn param(
-    node: NodeId,
-    held: bool,
-    fractions: Option<Vec<f64>>,
-    eval: &mut Evaluator<'_>,
-) -> Result<Param, EvalError> {
+/// A parameter with its start values.
+fn param(node: NodeId, held: bool, eval: &mut Evaluator<'_>) -> Result<Param, EvalError> {
     let inputs = eval.inputs();
     let of = inputs.model.node(node);
     let NodeKind::Param { start } = of.kind else {
@@ -241,10 +262,7 @@ fn param(
     let (rank, rows, cols) = inputs.shape(&of.ty).map_err(failed)?;
     let elem = of.ty.elem;
     let start = match start {
-        None => match fractions.filter(|f| f.len() == rows * cols) {
-            Some(fractions) => fractions.into_iter().map(normal_quantile).collect(),
-            None => Param::default_start(elem, rank, rows, cols),
-        },
+        None => Param::default_start(elem, rank, rows, cols),
         Some(e) => {
             let value = eval.finite(e, &Want::all())?;
             match value.array.as_slice() {

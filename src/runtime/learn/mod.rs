@@ -59,6 +59,8 @@ const PATTERNS: u64 = 8;
 pub struct Learned {
     /// The fit at the learned parameters; its certificate covers them.
     pub solution: Solution,
+    /// Where nodes stand in it.
+    pub layout: Layout,
     /// The parameters.
     pub params: Values,
 }
@@ -195,13 +197,14 @@ impl Here {
 impl Learner<'_, '_> {
     /// From one start to a maximum.
     fn climb(&mut self, start: Values) -> Result<Here, LearnError> {
+        let start = self.ground(start);
         let mut here = self.fit(start, None)?;
-        self.measure(&here)?;
         let mut best: Option<Here> = None;
         for _ in 0..ROUNDS {
             if self.stopped.is_some() {
                 break;
             }
+            self.measure(&here)?;
             let (params, hypers) = self.rise(&here, false)?;
             let (old, new) = (self.coordinates.of(&here.params), self.coordinates.of(&params));
             let moved = old.iter().zip(&new).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -228,12 +231,33 @@ impl Learner<'_, '_> {
         })
     }
 
+    /// A better start for parameters that are measured like reals: where they fit best without the weights
+    /// that have a precision of their own to be learned. It makes the answer independent of offsets.
+    fn ground(&mut self, start: Values) -> Values {
+        if !self.coordinates.has_reals() {
+            return start;
+        }
+        let mut climbed = || -> Result<Values, LearnError> {
+            self.at.go(self.coordinates.params(), &start)?;
+            let (problem, layout) = self.at.problem(&self.at.bare()?)?;
+            let budget = self.remaining();
+            let solution = problem.solve(&self.options, &budget, self.on_step)?;
+            self.joint = problem.follows_gradient(&self.options);
+            let here = Here { params: start.clone(), solution, layout };
+            self.measure(&here)?;
+            Ok(self.rise(&here, false)?.0)
+        };
+        // the fit with all weights tells what is wrong, if anything is
+        climbed().unwrap_or(start)
+    }
+
     /// The last climbs, and the certificate of everything together.
     fn finish(mut self, mut here: Here, restarts: usize) -> Result<Learned, LearnError> {
         for _ in 0..if self.joint { LAST } else { TURNS } {
             if self.stopped.is_some() {
                 break;
             }
+            self.measure(&here)?;
             let (params, hypers) = self.rise(&here, true)?;
             let next = self.fit(params, Some(&here.warm(hypers)))?;
             let settled = next.solution.active == here.solution.active;
@@ -245,7 +269,7 @@ impl Learner<'_, '_> {
             }
         }
         let slope = self.slope(&here)?;
-        let Here { params, mut solution, .. } = here;
+        let Here { params, mut solution, layout } = here;
         let report = &mut solution.report;
         report.certificate.gradient = report.certificate.gradient.max(slope);
         report.restarts = restarts;
@@ -256,7 +280,7 @@ impl Learner<'_, '_> {
             None => Stop::Converged,
         };
         solution.trace = self.trace;
-        Ok(Learned { solution, params })
+        Ok(Learned { solution, layout, params })
     }
 
     /// A fit at these values.
@@ -370,6 +394,9 @@ impl Learner<'_, '_> {
     /// Sets the units of real parameters: with random signs ξ, E (ξᵀ H^½ df/dp)² is the information of the
     /// data about p alone, and likewise for the logarithms of precisions, of information ½ each.
     fn measure(&mut self, here: &Here) -> Result<(), LearnError> {
+        if !self.coordinates.has_reals() {
+            return Ok(());
+        }
         self.at.go(self.coordinates.params(), &here.params)?;
         let restrict = here.restrict();
         let (problem, layout) = self.at.problem(&restrict)?;
