@@ -89,11 +89,11 @@ fn curvature(x: &[f64], free: &[usize], f: &mut Function<'_>) -> Option<DMatrix<
     Some((&c + c.transpose()) * 0.5)
 }
 
-/// (C + λ (I + |diag C|))⁻¹ g, cut to the largest step; `None` if the matrix is not positive definite.
+/// (C + λ I)⁻¹ g, cut to the largest step; `None` if the matrix is not positive definite.
 fn damped(c: &DMatrix<f64>, g: &DVector<f64>, damping: f64, reach: f64) -> Option<DVector<f64>> {
     let mut c = c.clone();
     for i in 0..c.nrows() {
-        c[(i, i)] += damping * (1.0 + c[(i, i)].abs());
+        c[(i, i)] += damping;
     }
     let mut step = Cholesky::strict(&c)?.solve(g);
     let largest = step.amax();
