@@ -97,6 +97,14 @@ pub enum Command {
     /// Show a fit again
     #[command(after_help = "Example: sbl show model.sblfit -v")]
     Show(Show),
+    /// Compare settings of a program by what they lose on rows that were held out
+    #[command(after_help = "Example: sbl cv model.sbl --data data.csv --folds 5 --grid width=0.5,1,2\n\n\
+                      Exit status 3: a fold failed, or its fit did not converge; the table says which.")]
+    Cv(Cv),
+    /// Put the evidence of programs (fitted first) or of fits side by side
+    #[command(after_help = "Example: sbl compare linear.sbl kernel.sbl --data data.csv\n         \
+                      sbl compare linear.sblfit kernel.sblfit")]
+    Compare(Compare),
     /// Draw targets from the prior of a model, or from the posterior of a fit
     #[command(after_help = "Example: sbl sample model.sblfit --data new.csv -n 100 --seed 1 > draws.csv")]
     Sample(Sample),
@@ -256,6 +264,51 @@ pub struct Score {
     #[command(flatten)]
     pub data: RequiredData,
     /// How the measures are printed: text, json
+    #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
+    pub format: TextOrJson,
+}
+
+/// `sbl cv`
+#[derive(Args, Debug)]
+pub struct Cv {
+    #[command(flatten)]
+    pub program: Program,
+    #[command(flatten)]
+    pub data: RequiredData,
+    /// Parts into which the rows are divided; each is held out once
+    #[arg(long, value_name = "K", default_value = "5", allow_negative_numbers = true, value_parser = parse_count)]
+    pub folds: usize,
+    /// Values of a constant of the program to try; of several all combinations (repeatable)
+    #[arg(long, value_name = "NAME=V1,V2,…", value_parser = parse_grid)]
+    pub grid: Vec<(String, Values)>,
+    /// Seed of the division into folds, and of the fits
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
+    pub seed: u64,
+    /// Fits at a time; their number changes nothing in the result [default: one a core]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = parse_count)]
+    pub threads: Option<usize>,
+    /// How the table is printed: text, json
+    #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
+    pub format: TextOrJson,
+}
+
+/// The values of one `--grid`.
+pub type Values = Vec<f64>;
+
+/// `sbl compare`
+#[derive(Args, Debug)]
+pub struct Compare {
+    /// Programs, which are fitted to the data, or fits, as written by sbl fit -o
+    #[arg(required = true, value_name = "FILE|FIT")]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub settings: Settings,
+    #[command(flatten)]
+    pub data: OptionalData,
+    /// Seed of everything random in the fits
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
+    pub seed: u64,
+    /// How the table is printed: text, json
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     pub format: TextOrJson,
 }
@@ -458,6 +511,23 @@ fn parse_setting(text: &str) -> Result<(String, f64), String> {
     }
 }
 
+/// `width=0.5,1,2`
+fn parse_grid(text: &str) -> Result<(String, Values), String> {
+    let (name, values) = text.split_once('=').ok_or("expected NAME=NUMBER,…, such as width=0.5,1,2")?;
+    let name = name.trim();
+    if name.is_empty() {
+        return Err("expected a name before =, such as width=0.5,1,2".to_owned());
+    }
+    let values: Values = values
+        .split(',')
+        .map(|v| match v.trim().parse::<f64>() {
+            Ok(x) if x.is_finite() => Ok(x),
+            _ => Err(format!("found {:?} among the values, expected finite numbers", v.trim())),
+        })
+        .collect::<Result<_, _>>()?;
+    Ok((name.to_owned(), values))
+}
+
 fn parse_delimiter(text: &str) -> Result<u8, String> {
     match text {
         "tab" | "\\t" | "\t" => return Ok(b'\t'),
@@ -542,6 +612,9 @@ mod tests {
         assert_eq!(parse_setting("width = 2"), Ok(("width".to_owned(), 2.0)));
         for text in ["width", "=2", "width=", "width=inf", "width=NaN", "a=b=2"] {
             assert!(parse_setting(text).is_err(), "{text:?}");
+            assert!(parse_grid(text).is_err(), "{text:?}");
         }
+        assert_eq!(parse_grid("w = 1, 2.5,-3"), Ok(("w".to_owned(), vec![1.0, 2.5, -3.0])));
+        assert!(parse_grid("w=1,,2").is_err() && parse_grid("w=1,x").is_err());
     }
 }

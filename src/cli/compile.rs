@@ -38,7 +38,8 @@ pub fn all(file: &Path, settings: &Settings) -> Result<Vec<Model>, Failure> {
     Ok(compiler.compile_all(&text)?)
 }
 
-fn compiler(file: &Path, settings: &Settings) -> Compiler {
+/// What compiles a program as the options say.
+pub fn compiler(file: &Path, settings: &Settings) -> Compiler {
     let mut compiler = Compiler::new().file(&tidy(Path::new(&load::shown(file)))).loader(Disk);
     if let Some(name) = &settings.model {
         compiler = compiler.model(name);

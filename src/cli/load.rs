@@ -23,6 +23,11 @@ pub fn fit_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(bytes::read_bytes(path, FIT_LIMIT)?)
 }
 
+/// Whether these are the bytes of a fit file.
+pub fn is_fit(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"sblfit ")
+}
+
 /// Writes a file whole or not at all.
 pub fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     write::write_atomic(path, content).map_err(|e| Failure::unwritable(errors::unwritable(&shown(path), &e)))

@@ -4,8 +4,10 @@
 mod args;
 mod binding;
 mod check;
+mod compare;
 mod compile;
 mod completions;
+mod cv;
 mod doc;
 mod emit;
 mod explain;
@@ -66,6 +68,8 @@ fn dispatch(command: &Command, screen: &Screen) -> Result<Exit, Failure> {
         Command::Predict(args) => predict::run(args, screen),
         Command::Score(args) => score::run(args, screen),
         Command::Show(args) => show::run(args, screen),
+        Command::Cv(args) => cv::run(args, screen),
+        Command::Compare(args) => compare::run(args, screen),
         Command::Sample(args) => sample::run(args, screen),
         Command::Explain(args) => explain::run(args, screen),
         Command::Doc(args) => doc::run(args, screen),
@@ -93,6 +97,8 @@ fn wants_json(command: &Command) -> bool {
         Command::Fit(a) => a.format == TextOrJson::Json,
         Command::Predict(a) => a.format == CsvOrJson::Json,
         Command::Score(a) => a.format == TextOrJson::Json,
+        Command::Cv(a) => a.format == TextOrJson::Json,
+        Command::Compare(a) => a.format == TextOrJson::Json,
         Command::Show(a) => a.format == TextOrJson::Json,
         _ => false,
     }

@@ -29,6 +29,30 @@ impl Progress {
         Self { bar }
     }
 
+    /// Starts to draw a bar of `what`, on a terminal.
+    pub fn bar(screen: &Screen, what: &str) -> Self {
+        if !screen.animate {
+            return Self { bar: ProgressBar::hidden() };
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let chars = if screen.unicode { "█▉▊▋▌▍▎▏ " } else { "##-" };
+        if let Ok(style) =
+            ProgressStyle::with_template("{bar:30} {pos} of {len} {msg} [{elapsed}, {eta} left]")
+        {
+            bar.set_style(style.progress_chars(chars));
+        }
+        bar.set_message(what.to_owned());
+        Self { bar }
+    }
+
+    /// So many are done.
+    pub fn reach(&self, done: usize, all: usize) {
+        if !self.bar.is_hidden() {
+            self.bar.set_length(all as u64);
+            self.bar.set_position(done as u64);
+        }
+    }
+
     /// One iteration is done.
     pub fn step(&self, iteration: usize, objective: f64, active: usize) {
         if self.bar.is_hidden() {

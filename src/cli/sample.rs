@@ -21,7 +21,7 @@ pub fn run(args: &Sample, screen: &Screen) -> Result<Exit, Failure> {
         report::print_plain(screen, &read.warnings);
         Some(read.value)
     };
-    let draws = if bytes.starts_with(FIT_MARK) {
+    let draws = if load::is_fit(&bytes) {
         let settings = &args.settings;
         if settings.model.is_some() || settings.infer.is_some() || !settings.set.is_empty() {
             let found = format!(
@@ -44,9 +44,6 @@ pub fn run(args: &Sample, screen: &Screen) -> Result<Exit, Failure> {
     }
     Ok(Exit::Done)
 }
-
-/// How a fit file begins.
-const FIT_MARK: &[u8] = b"sblfit ";
 
 fn table(draws: Draws) -> Table {
     let mut table = Table::default();

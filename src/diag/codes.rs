@@ -174,6 +174,10 @@ codes! {
     "E0817" "no targets to score"
     "E0818" "a node cannot be drawn"
     "E0819" "a prediction that cannot be healed"
+    "E0830" "impossible folds"
+    "E0831" "targets that are not rows"
+    "E0832" "a comparison without data"
+    "E0833" "a constant given twice"
 
     // W warnings of the compiler: W01 syntax, W02 names, W03 shapes, W04 supports, W05 graph, W06 plan
     "W0101" "documentation of nothing"
@@ -212,6 +216,8 @@ codes! {
     "W0808" "the fit did not converge"
     "W0810" "jitter was needed"
     "W0811" "scores on the training rows"
+    "W0830" "fits that cannot be compared"
+    "W0831" "a compared fit did not converge"
     "W0812" "perfectly separated classes"
     "W0813" "a constant column beside free cutpoints"
     "W0814" "a parameter is held"

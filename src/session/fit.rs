@@ -6,6 +6,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::bind::{self, Schema};
+use super::compare::{self, Observed};
 use super::compile::{Compiler, Import, Imports, Model, Recipe};
 use super::findings;
 use super::nodes;
@@ -61,6 +62,9 @@ pub(crate) struct State {
     pub local: Local,
     /// Checksum of the training data.
     pub data_hash: String,
+    /// What the objective is a probability of.
+    #[serde(default)]
+    pub observed: Vec<Observed>,
     /// The seed.
     pub seed: u64,
 }
@@ -187,6 +191,7 @@ impl Model {
             posterior,
             local,
             data_hash: bound.hash(),
+            observed: compare::observed(typed, &bound),
             seed: options.seed,
         };
         Ok(Fit { inner: Arc::new(Inner { model: self.clone(), state }) })

@@ -1,7 +1,9 @@
 //! The pipeline, from text to a fit and a prediction.
 
 pub mod bind;
+pub mod compare;
 pub mod compile;
+pub mod cross_validate;
 pub(crate) mod draws;
 pub mod file;
 pub(crate) mod findings;

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use super::cli_run::{Place, sbl};
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 16] = [
     "new",
     "check",
     "fmt",
@@ -15,6 +15,8 @@ const COMMANDS: [&str; 14] = [
     "predict",
     "score",
     "show",
+    "cv",
+    "compare",
     "sample",
     "explain",
     "doc",
@@ -46,6 +48,10 @@ fn wrong_command_lines_exit_with_2() {
         (&["fit", "m.sbl"], "--data"),
         (&["fit", "m.sbl", "--data", "d", "--set", "width"], "expected NAME=NUMBER"),
         (&["fit", "m.sbl", "--data", "d", "--set", "width=wide"], "expected a finite number"),
+        (&["cv", "m.sbl", "--data", "d", "--grid", "width"], "expected NAME=NUMBER"),
+        (&["cv", "m.sbl", "--data", "d", "--grid", "width=1,wide"], "expected finite numbers"),
+        (&["cv", "m.sbl", "--data", "d", "--folds", "0"], "whole number from 1"),
+        (&["compare"], "FILE|FIT"),
         (&["fit", "m.sbl", "--data", "d", "--seed", "-1"], "seed"),
         (&["fit", "m.sbl", "--data", "d", "--threads", "0"], "whole number from 1"),
         (&["fit", "m.sbl", "--data", "d", "--max-time", "0"], "positive number of seconds"),

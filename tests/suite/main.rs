@@ -10,6 +10,9 @@
 mod binding;
 mod cases;
 mod check;
+mod cli_classes;
+mod cli_compare;
+mod cli_cv;
 mod cli_data;
 mod cli_fit;
 mod cli_help;
