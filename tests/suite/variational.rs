@@ -347,7 +347,8 @@ fn a_program_with_a_rate_of_a_rate() {
     let data = Data::new().rows("x", &x).unwrap().vector("t", &t).unwrap();
     let fit = fitted(
         "data x: real[N, D]\ndata t: real[N]\nb ~ Gamma(1, 1)\nalpha ~ Gamma(1, rate = 2 * b) [D]\n\
-         w ~ Normal(0, precision = alpha) [D]\ntau ~ Gamma(1, 0.1)\nt ~ Normal(x * w, precision = tau)\n",
+         w ~ Normal(0, precision = alpha) [D]\ntau ~ Gamma(1, 0.1)\nt ~ Normal(x * w, precision = tau)\n\
+         let variance = 1 / tau\n",
         &data,
     );
     let b = fit.node("b").unwrap();
@@ -360,6 +361,9 @@ fn a_program_with_a_rate_of_a_rate() {
     let tau = fit.node("tau").unwrap();
     let (shape, rate) = (tau.gamma_shape.unwrap().as_slice()[0], tau.rate.unwrap().as_slice()[0]);
     assert!((shape - 31.0).abs() < 1e-12 && (tau.mean.unwrap().as_slice()[0] - shape / rate).abs() < 1e-9);
+    // a function of a hyperparameter: from draws of its factor
+    let variance = fit.node("variance").unwrap();
+    assert!((variance.mean()[0] / (rate / (shape - 1.0)) - 1.0).abs() < 0.02 && variance.sd()[0] > 0.0);
     // the variance of a new observation has ⟨1/τ⟩ = d~/(c~ − 1)
     let p = fit.predict(&Data::new().rows("x", &x[..3]).unwrap()).unwrap();
     for i in 0..3 {
