@@ -1,16 +1,15 @@
 //! From a plan and bound data to a solution, whatever the method.
 
-use super::adjoint::Argument;
-use super::assemble::{Layout, assemble_kept};
+use super::adjoint::Slope;
+use super::assemble::{Design, Layout, assemble, assemble_kept};
 use super::control::{Budget, Observer};
-use super::evidence::{Slope, Warm};
+use super::evidence::Warm;
 use super::laplace::assemble::assemble_laplace;
 use super::laplace::problem::LaplaceProblem;
-use super::problem::{Hyper, Problem, Scale, WeightPrior};
+use super::problem::{Problem, Scale, WeightPrior};
 use super::solution::{Failure, Solution};
 use super::{evidence, laplace, variational};
 use crate::design::{EvalError, Evaluator, Restrict};
-use crate::dist::ArgShape;
 use crate::plan::ir::{Curvature, Options, Plan};
 
 /// The numeric problem of a plan.
@@ -25,6 +24,17 @@ pub enum Numeric {
 }
 
 impl Numeric {
+    /// Evaluates everything that the plan needs, but for the design of a Gaussian problem: see [`Design`].
+    ///
+    /// # Errors
+    /// The expression that has no value, is not linear, or needs too much memory.
+    pub fn on_demand(plan: &Plan, eval: &mut Evaluator<'_>) -> Result<(Numeric, Layout), EvalError> {
+        match plan.method.as_str() {
+            "evidence" => assemble(plan, eval).map(|(p, layout)| (Numeric::Evidence(p), layout)),
+            _ => Numeric::new(plan, eval, &Restrict::default()),
+        }
+    }
+
     /// Evaluates everything that the plan needs, of all innovations or of those that `restrict` names.
     ///
     /// # Errors
@@ -61,7 +71,24 @@ impl Numeric {
         }
     }
 
-    /// Fits it from kept weights and hyperparameters of an earlier fit.
+    /// The same, with the columns of a Gaussian problem evaluated when they are asked for.
+    ///
+    /// # Errors
+    /// As [`Numeric::solve`], and those of the design.
+    pub fn solve_from(
+        &self,
+        design: &mut Design<'_>,
+        options: &Options,
+        budget: &Budget,
+        on_step: &mut Observer<'_>,
+    ) -> Result<Solution, Failure> {
+        match self {
+            Numeric::Evidence(problem) => evidence::solve_from(problem, design, options, budget, on_step),
+            _ => self.solve(options, budget, on_step),
+        }
+    }
+
+    /// Fits it from given weights and hyperparameters.
     ///
     /// # Errors
     /// As [`Numeric::solve`].
@@ -75,23 +102,23 @@ impl Numeric {
         match self {
             Numeric::Evidence(problem) => evidence::resume(problem, options, budget, warm, on_step),
             Numeric::Laplace(problem) => laplace::solve::resume(problem, options, budget, warm, on_step),
-            Numeric::Variational(problem) => variational::solve(problem, options, budget, on_step),
+            Numeric::Variational(_) => self.solve(options, budget, on_step),
         }
     }
 
-    /// The objective and its exact slopes at given hyperparameters, every weight of the problem in the model.
+    /// The objective and its slopes at given hyperparameters, with every weight of the problem in the model.
     ///
     /// # Errors
-    /// As [`Numeric::solve`]; a mean field has no slopes.
+    /// As [`Numeric::solve`]; also a method whose objective has no slopes.
     pub fn slope(&self, options: &Options, budget: &Budget, hypers: &[f64]) -> Result<Slope, Failure> {
         match self {
             Numeric::Evidence(problem) => evidence::slope(problem, options, budget, hypers),
             Numeric::Laplace(problem) => laplace::solve::slope(problem, options, budget, hypers),
-            Numeric::Variational(_) => Err(Failure::NonFinite { step: "slopes of a mean field" }),
+            Numeric::Variational(_) => Err(Failure::NonFinite { step: "the slope of a bound" }),
         }
     }
 
-    /// Whether the hyperparameters of a fit are stationary points of that objective. If not, parameters
+    /// Whether the hyperparameters of a fit are a stationary point of that objective. If not, parameters
     /// follow its gradient while hyperparameters are held, and the fit updates these by its own rule.
     pub fn follows_gradient(&self, options: &Options) -> bool {
         match self {
@@ -101,58 +128,22 @@ impl Numeric {
         }
     }
 
-    /// Case weight of each row.
-    pub fn counts(&self) -> Vec<f64> {
-        match self {
-            Numeric::Evidence(p) => p.counts.clone(),
-            Numeric::Laplace(p) => {
-                p.terms.iter().flat_map(|t| t.counts.iter().flat_map(|k| vec![*k; t.width])).collect()
-            }
-            Numeric::Variational(_) => Vec::new(),
-        }
-    }
-
-    /// What a derivative by each predictor, R, is for the arguments that shift it: cutpoints, from the
-    /// observations at and above them.
-    pub fn shifts(&self, offset: &[f64]) -> Vec<Argument> {
-        let Numeric::Laplace(problem) = self else { return Vec::new() };
-        let mut first = 0;
-        let mut shifts = Vec::new();
-        for (t, term) in problem.terms.iter().enumerate() {
-            let rows = first..first + term.len() * term.width;
-            first = rows.end;
-            if let Some(arg) = term.family.args.iter().find(|a| a.shape == ArgShape::Cutpoints) {
-                let cuts = term.stride - (term.family.args.len() - 1);
-                let mut bar = vec![0.0; cuts];
-                for (value, shift) in term.values.iter().zip(&offset[rows]) {
-                    bar[(*value as usize).min(cuts.saturating_sub(1))] -= shift;
-                }
-                shifts.push(Argument { term: t, name: arg.name.to_owned(), of_units: false, bar });
-            }
-        }
-        shifts
-    }
-
-    /// Free hyperparameters with a finite value that scale something in the problem or have a prior.
+    /// Free hyperparameters with a finite value that scale something or have a prior.
     pub fn moving(&self, values: &[f64]) -> Vec<usize> {
-        let (hypers, weights): (&[Hyper], &[WeightPrior]) = match self {
-            Numeric::Evidence(p) => (&p.hypers, &p.weights),
-            Numeric::Laplace(p) => (&p.hypers, &p.weights),
-            Numeric::Variational(_) => (&[], &[]),
-        };
-        let rows: Vec<&Scale> = match self {
-            Numeric::Evidence(p) => p.noise.iter().collect(),
+        let (hypers, weights, noise): (_, _, Vec<&Scale>) = match self {
+            Numeric::Evidence(p) => (&p.hypers, &p.weights, p.noise.iter().collect()),
             Numeric::Laplace(p) => {
-                p.terms.iter().flat_map(|t| t.precision.iter().flat_map(|p| &p.1)).collect()
+                let scales = p.terms.iter().filter_map(|t| t.precision.as_ref());
+                (&p.hypers, &p.weights, scales.flat_map(|(_, scales)| scales).collect())
             }
-            Numeric::Variational(_) => Vec::new(),
+            Numeric::Variational(_) => return Vec::new(),
         };
         let mut used: Vec<bool> = hypers.iter().map(|h| h.rate > 0.0).collect();
-        let weights = weights.iter().filter_map(|w| match w {
+        let priors = weights.iter().filter_map(|w| match w {
             WeightPrior::Normal(scale) => Some(scale),
             WeightPrior::Flat => None,
         });
-        for scale in rows.into_iter().chain(weights) {
+        for scale in noise.into_iter().chain(priors) {
             scale.powers.iter().for_each(|(h, _)| used[*h] = true);
         }
         let free = |h: &usize| used[*h] && hypers[*h].held.is_none() && values[*h].is_finite();

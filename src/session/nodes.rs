@@ -75,16 +75,6 @@ impl Names {
         Names { nodes, entries, weights: layout.blocks.clone(), hypers: layout.hypers.clone() }
     }
 
-    /// Names of nodes alone, where there are no values yet.
-    pub fn bare(model: &Model, layout: &Layout) -> Names {
-        Names {
-            nodes: model.nodes.iter().map(|n| (n.id, n.name.clone())).collect(),
-            entries: BTreeMap::new(),
-            weights: layout.blocks.clone(),
-            hypers: layout.hypers.clone(),
-        }
-    }
-
     /// The name of a node.
     pub fn node(&self, node: NodeId) -> String {
         self.nodes.get(&node).cloned().unwrap_or_default()

@@ -141,7 +141,7 @@ fn ordinal_state() {
     let state = at(&ordinal(&golden, &cutpoints, sd), &options(), &golden.vector("alpha")).unwrap();
     check_state(&mut golden, &state);
     golden.check("thresholds", &cutpoints);
-    let by = |place: usize| state.by_unit[0].iter().skip(place).step_by(5).sum::<f64>();
+    let by = |place: usize| state.adjoint.args[0].iter().skip(place).step_by(5).sum::<f64>();
     // b_1 moves both cutpoints, Delta_2 the second
     golden.check("grad_theta_exact", &[by(2) + by(3), by(3), by(4)]);
     golden.finish(&["grad_theta_explicitH", "grad_theta_fixedH", "class_probs_plugin", "class_probs_exact"]);
@@ -221,7 +221,7 @@ fn ordinal_converged_at_its_cutpoints() {
     golden.check("log_evidence", &[solution.log_evidence]);
     let state = at(&problem, &options(), &solution.hypers).unwrap();
     for place in 2..5 {
-        let by: f64 = state.by_unit[0].iter().skip(place).step_by(6).sum();
+        let by: f64 = state.adjoint.args[0].iter().skip(place).step_by(6).sum();
         assert!(by.abs() < 1e-4, "{by}");
     }
     golden.finish(&["thresholds", "class_probs_exact"]);
@@ -262,8 +262,7 @@ fn adjoints_are_derivatives() {
     let alpha = golden.vector("alpha");
     let problem = ordinal(&golden, &[-0.6, 0.7], 0.8);
     let evidence = |p: &LaplaceProblem| at(p, &options(), &alpha).unwrap().log_evidence;
-    let sbl::runtime::laplace::state::State { adjoint, by_unit, .. } =
-        at(&problem, &options(), &alpha).unwrap();
+    let adjoint = at(&problem, &options(), &alpha).unwrap().adjoint;
     let near = |got: f64, change: &dyn Fn(&mut LaplaceProblem, f64)| {
         let with = |step: f64| {
             let mut p = problem.clone();
@@ -279,7 +278,7 @@ fn adjoints_are_derivatives() {
             near(adjoint.design[(r, j)], &|p, s| p.design[(r, j)] += s);
         }
         for place in 2..5 {
-            near(by_unit[0][r * 5 + place], &|p, s| p.terms[0].args[r * 5 + place] += s);
+            near(adjoint.args[0][r * 5 + place], &|p, s| p.terms[0].args[r * 5 + place] += s);
         }
     }
     for j in 0..3 {

@@ -185,7 +185,7 @@ fn the_scale_of_an_ordinal_latent_is_not_identified() {
         .collect();
     let problem = problem("Ordinal", &[f64::NAN, f64::NAN, -0.5, 0.8, 1.3], 0, 1, y, x);
     let state = at(&problem, &exact(), &[0.4, 1.3, 2.0, 0.9]).unwrap();
-    let by = |place: usize| state.by_unit[0].iter().skip(place).step_by(5).sum::<f64>();
+    let by = |place: usize| state.adjoint.args[0].iter().skip(place).step_by(5).sum::<f64>();
     let left = -0.5 * by(2) + 0.8 * by(3) + 1.3 * by(4);
     near(left, 2.0 * state.gradient.iter().sum::<f64>(), 1e-9);
 }

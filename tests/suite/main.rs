@@ -54,6 +54,7 @@ mod problems;
 mod programs;
 mod render;
 mod replications;
+mod sequential;
 mod special_functions;
 mod stages;
 mod syntax;

@@ -4,9 +4,9 @@
 use nalgebra::DMatrix;
 use sbl::design::adjoint::Bars;
 use sbl::plan::ir::Plan;
-use sbl::runtime::evidence::{Budget, Slope};
+use sbl::runtime::adjoint::Slope;
+use sbl::runtime::evidence::Budget;
 use sbl::runtime::learn::slope_at_start;
-use sbl::runtime::learn::solver::Evidence;
 use sbl::session::bind::bind_training;
 use sbl::session::result::Role;
 use sbl::{Data, Fit, Model, Options};
@@ -20,8 +20,7 @@ fn slope(text: &str, data: &Data, hypers: &[f64]) -> (Model, Slope, Bars) {
     let plan: &Plan = model.plan().unwrap_or_else(|e| panic!("{text}\n{e}"));
     let bound = bind_training(model.typed(), data).unwrap_or_else(|e| panic!("{text}\n{e:#?}")).value;
     let inputs = bound.inputs(model.typed());
-    let (slope, bars) =
-        slope_at_start(plan, inputs, &Evidence(&plan.options), &Budget::default(), hypers).unwrap();
+    let (slope, bars) = slope_at_start(plan, inputs, &Budget::default(), hypers).unwrap();
     (model, slope, bars)
 }
 

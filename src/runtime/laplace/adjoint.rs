@@ -5,8 +5,8 @@ use nalgebra::{DMatrix, DVector};
 
 use super::expansion::Expansion;
 use super::frame::Frame;
-use crate::dist::{ArgShape, Local};
-use crate::runtime::adjoint::{Adjoint, Argument};
+use crate::dist::Local;
+use crate::runtime::adjoint::Adjoint;
 
 /// At an expansion. With c = Σ V dh/df and p = Σ Φᵀ c (all in the units of Φ):
 /// dZ/dθ = Σ dl − ½ Σ v dh − ½ pᵀ Φᵀ dδ for an argument;
@@ -44,60 +44,22 @@ pub(super) fn adjoint(frame: &Frame, here: &Expansion, x: &[f64]) -> Adjoint {
     let first = core.classes.len();
     let weight_log =
         order.iter().map(|o| o.2.checked_sub(flat).map_or(0.0, |at| slopes[first + at])).collect();
-    let by_unit = arguments(frame, here, x, &pull);
-    let mut noise_log = vec![0.0; offset.len()];
-    let mut args = Vec::new();
-    for (t, (term, by_unit)) in frame.terms.iter().zip(&by_unit).enumerate() {
-        let (stride, predictors) = (term.likelihood.stride, term.width());
-        if let Some((place, _)) = term.likelihood.precision {
+    let args = arguments(frame, here, x, &pull);
+    let mut noise_log = Vec::new();
+    for (term, args) in frame.terms.iter().zip(&args) {
+        for n in 0..term.likelihood.len() {
             // d/d ln τ = τ d/dτ
-            for n in 0..term.likelihood.len() {
-                noise_log[term.row(n)] = by_unit[n * stride + place] * term.noise[n].at(x).exp();
-            }
-            continue;
-        }
-        let levels = (stride, term.likelihood.family);
-        let mut start = 0;
-        for arg in levels.1.args {
-            let many = match arg.shape {
-                ArgShape::Node => 1,
-                // what is left of a stride beside the arguments of one number
-                _ => per_level(&term.likelihood, arg.shape),
-            };
-            let places = start..start + many;
-            start = places.end;
-            let overlaps =
-                places.start < term.likelihood.place + predictors && term.likelihood.place < places.end;
-            if overlaps || arg.shape == ArgShape::PerLevel {
-                continue;
-            }
-            let of_unit = |n: usize, k: usize| by_unit[n * stride + places.start + k];
-            let bar = match arg.shape {
-                ArgShape::Node => (0..term.likelihood.len()).map(|n| of_unit(n, 0)).collect(),
-                _ => (0..many).map(|k| (0..term.likelihood.len()).map(|n| of_unit(n, k)).sum()).collect(),
-            };
-            args.push(Argument {
-                term: t,
-                name: arg.name.to_owned(),
-                of_units: arg.shape == ArgShape::Node,
-                bar,
+            noise_log.push(match term.likelihood.precision {
+                Some((place, _)) => args[n * term.likelihood.stride + place] * term.noise[n].at(x).exp(),
+                None => 0.0,
             });
         }
     }
     Adjoint { design, offset: offset.as_slice().to_vec(), noise_log, weight_log, args }
 }
 
-/// Numbers of an argument of this shape.
-fn per_level(likelihood: &super::problem::Likelihood, shape: ArgShape) -> usize {
-    // stride = single + per level · K + cutpoints · (K − 1)
-    let count = |s: ArgShape| likelihood.family.args.iter().filter(|a| a.shape == s).count();
-    let (single, each, cuts) = (count(ArgShape::Node), count(ArgShape::PerLevel), count(ArgShape::Cutpoints));
-    let levels = (likelihood.stride - single + cuts) / (each + cuts).max(1);
-    shape.len(levels)
-}
-
 /// For each term, dZ/d argument of each unit, n × stride; 0 in the places of predictors.
-pub(super) fn arguments(frame: &Frame, here: &Expansion, x: &[f64], pull: &DVector<f64>) -> Vec<Vec<f64>> {
+fn arguments(frame: &Frame, here: &Expansion, x: &[f64], pull: &DVector<f64>) -> Vec<Vec<f64>> {
     let phi_sigma = &here.phi * &here.sigma;
     let moved = &here.phi * pull;
     let mut all = Vec::new();

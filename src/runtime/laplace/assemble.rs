@@ -43,7 +43,7 @@ pub fn assemble_laplace(
             .collect();
         let start = offset.len();
         offset.extend(entries.iter().map(|e| at(&form.offset, *e)));
-        rows.push((start, entries.clone()));
+        rows.push((start, entries));
         let counts = match term.weight {
             Some(e) => {
                 let weight = numbers(eval, e)?;
@@ -78,7 +78,6 @@ pub fn assemble_laplace(
             node: term.node,
             start,
             entries: units,
-            predictors: entries,
             means: Vec::new(),
             counts: per_row,
             constant: Vec::new(),

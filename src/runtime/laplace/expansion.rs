@@ -139,11 +139,6 @@ impl Expansion {
         slopes
     }
 
-    /// Σ̃ Φ̃ᵀ c, f + k.
-    pub fn pull(&self, frame: &Frame, x: &[f64]) -> DVector<f64> {
-        &self.sigma * (self.phi.transpose() * self.change(frame, x))
-    }
-
     /// c = Σ_bc V_bc dh_bc/df of every row, R.
     pub fn change(&self, frame: &Frame, x: &[f64]) -> DVector<f64> {
         let phi_sigma = &self.phi * &self.sigma;

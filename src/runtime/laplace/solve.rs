@@ -11,8 +11,9 @@ use super::rows::Rows;
 use super::search::{active_set, batch, greedy};
 use super::settle::Position;
 use crate::plan::ir::{Curvature, Options, Schedule};
+use crate::runtime::adjoint::Slope;
 use crate::runtime::control::{Budget, Control, Observer, Point};
-use crate::runtime::evidence::{Slope, Warm};
+use crate::runtime::evidence::Warm;
 use crate::runtime::solution::{Failure, Solution};
 use crate::runtime::start::{Start, from_targets, set_bounds_around};
 

@@ -3,7 +3,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::adjoint::{adjoint, arguments};
+use super::adjoint::adjoint;
 use super::expansion::Expansion;
 use super::factors::factors;
 use super::finish::weights;
@@ -49,8 +49,6 @@ pub struct State {
     pub q: Vec<f64>,
     /// Exact derivatives of the evidence by everything else.
     pub adjoint: Adjoint,
-    /// For each term dZ/d argument of each unit, n × stride.
-    pub by_unit: Vec<Vec<f64>>,
 }
 
 /// The state at these hyperparameters. An infinite one takes its weights out of the model.
@@ -96,7 +94,6 @@ pub fn at(problem: &LaplaceProblem, options: &Options, hypers: &[f64]) -> Result
         s: nan(),
         q: nan(),
         adjoint: adjoint(&frame, &here, &point.x),
-        by_unit: arguments(&frame, &here, &point.x, &here.pull(&frame, &point.x)),
     };
     for (i, weight) in core.weights.iter().enumerate() {
         let (at, e) = (weight.index, weight.exponent);

@@ -9,13 +9,14 @@ use super::coordinates::{Param, Values};
 use crate::check::typed::{ExprId, ExprKind, NodeId, NodeKind};
 use crate::design::adjoint::{Bars, dependent};
 use crate::design::{
-    EvalError, Evaluator, Frozen, Inputs, Restrict, Starts, Value, Want, Why, affine_seeds, log_seeds,
+    EvalError, Evaluator, Frozen, Inputs, Restrict, Seed, Starts, Value, Want, Why, affine_seeds, log_seeds,
     pull_back,
 };
-use crate::plan::ir::{Options, Plan, ScaleExpr};
+use crate::dist::{ArgShape, family};
+use crate::plan::ir::{Plan, ScaleExpr, Term};
 use crate::plan::params::free_cutpoints;
-use crate::runtime::adjoint::{Adjoint, Argument};
-use crate::runtime::assemble::Layout;
+use crate::runtime::adjoint::Adjoint;
+use crate::runtime::assemble::{Layout, Rows};
 use crate::runtime::execute::Numeric;
 
 /// A model with data, at values of its parameters.
@@ -91,50 +92,46 @@ impl<'a> At<'a> {
         Numeric::new(self.plan, &mut Evaluator::new(self.inputs(), &self.frozen, self.memory), restrict)
     }
 
-    /// The options of the plan.
-    pub fn options(&self) -> &'a Options {
-        &self.plan.options
-    }
-
     /// d objective / d parameter from the derivatives of the problem of the kept weights.
     pub fn pull(&self, adjoint: &Adjoint, layout: &Layout, restrict: &Restrict) -> Result<Bars, EvalError> {
         let mut eval = Evaluator::new(self.inputs(), &self.frozen, self.memory);
         let starts: Starts = layout.blocks.iter().map(|p| (p.node, p.start)).collect();
         let columns = 1 + adjoint.design.ncols();
         let mut seeds = Vec::new();
-        for (term, rows) in self.plan.terms.iter().zip(&layout.terms) {
-            let size = self.size(term.node, term.mean)?;
-            let inputs = self.inputs();
-            let failed = |why| EvalError { expr: term.mean, why };
-            let (_, r, c) = inputs.shape(&inputs.model.expr(term.mean).ty).map_err(failed)?;
+        let mut first = 0;
+        for (t, (term, rows)) in self.plan.terms.iter().zip(&layout.terms).enumerate() {
+            let (size, form) = (self.size(term.node, term.mean)?, self.expr_size(term.mean)?);
+            // one predictor for each observation, or one a level
+            let width = form.checked_div(size).unwrap_or(1).max(1);
             // Φ − 1 φ̄ᵀ hands on what is left of the mean over the rows
             let total: f64 = rows.counts.iter().sum();
-            let mut taken = vec![0.0; adjoint.design.ncols()];
+            let mut taken = vec![0.0; columns];
             if !rows.means.is_empty() {
-                for (c, taken) in taken.iter_mut().enumerate() {
-                    *taken = adjoint.design.column(c).rows(rows.start, rows.counts.len()).sum() / total;
+                for (c, taken) in taken.iter_mut().enumerate().skip(1) {
+                    *taken = adjoint.design.column(c - 1).rows(rows.start, rows.counts.len()).sum() / total;
                 }
             }
-            // a scalar serves every entry
-            let scalar = r * c == 1;
-            let mut bar = DMatrix::zeros(r * c, columns);
-            for (row, &entry) in (rows.start..).zip(&rows.predictors) {
-                let to = if scalar { 0 } else { entry };
-                bar[(to, 0)] += adjoint.offset[row];
-                let count = rows.counts.get(row - rows.start).copied().unwrap_or(1.0);
-                for c in 1..columns {
-                    bar[(to, c)] += adjoint.design[(row, c - 1)] - count * taken[c - 1];
-                }
-            }
+            let mut bar = DMatrix::zeros(form, columns);
             let mut noise = vec![0.0; size];
-            if rows.predictors.len() == rows.entries.len() {
-                for (row, &entry) in (rows.start..).zip(&rows.entries) {
-                    noise[entry] = adjoint.noise_log[row];
+            for (unit, &entry) in rows.entries.iter().enumerate() {
+                for level in 0..width {
+                    let row = rows.start + unit * width + level;
+                    let to = if form == 1 { 0 } else { entry + level * size };
+                    bar[(to, 0)] += adjoint.offset[row];
+                    for c in 1..columns {
+                        let count = rows.counts.get(unit).copied().unwrap_or(1.0);
+                        bar[(to, c)] += adjoint.design[(row, c - 1)] - count * taken[c];
+                    }
                 }
+                noise[entry] = adjoint.noise_log[first + unit];
             }
+            first += rows.entries.len();
             seeds.extend(affine_seeds(&mut eval, term.mean, restrict, &starts, bar, &self.leaves)?);
             if let Some(scale) = term.scale {
                 seeds.extend(self.scale(&mut eval, scale, noise)?);
+            }
+            if let Some(args) = adjoint.args.get(t) {
+                seeds.extend(self.arguments(term, rows, args, size)?);
             }
         }
         for (block, place) in self.plan.blocks.iter().zip(&layout.blocks) {
@@ -147,25 +144,6 @@ impl<'a> At<'a> {
             }
             seeds.extend(self.scale(&mut eval, scale, of_entry)?);
         }
-        for Argument { term, name, of_units, bar } in &adjoint.args {
-            let Some(expr) = self.argument(*term, name) else { continue };
-            let failed = |why| EvalError { expr, why };
-            let inputs = self.inputs();
-            let (_, rows, cols) = inputs.shape(&inputs.model.expr(expr).ty).map_err(failed)?;
-            let mut adjoint = DMatrix::zeros(rows, cols);
-            if *of_units {
-                let entries = layout.terms.get(*term).map_or(&[][..], |r| r.entries.as_slice());
-                for (entry, g) in entries.iter().zip(bar) {
-                    // a scalar serves every entry
-                    adjoint[if rows * cols == 1 { 0 } else { *entry }] += g;
-                }
-            } else if rows * cols == bar.len() {
-                adjoint.copy_from_slice(bar);
-            } else {
-                return Err(failed(Why::Shape((bar.len(), 1), (rows, cols))));
-            }
-            seeds.push(crate::design::Seed { expr, want: Want::all(), adjoint });
-        }
         pull_back(&mut eval, seeds, &self.leaves)
     }
 
@@ -175,14 +153,55 @@ impl<'a> At<'a> {
         eval: &mut Evaluator<'_>,
         scale: ScaleExpr,
         log: Vec<f64>,
-    ) -> Result<Vec<crate::design::Seed>, EvalError> {
+    ) -> Result<Vec<Seed>, EvalError> {
         let log = log.into_iter().map(|g| scale.power * g).collect();
         log_seeds(eval, scale.value, log, &self.leaves)
     }
 
-    fn argument(&self, term: usize, name: &str) -> Option<ExprId> {
-        let node = self.plan.terms.get(term)?.node;
-        self.inputs.model.node(node).dist()?.arg(name)
+    /// Seeds for the arguments of a family beside predictor and scale, from those of each observation.
+    fn arguments(
+        &self,
+        term: &Term,
+        rows: &Rows,
+        of_units: &[f64],
+        size: usize,
+    ) -> Result<Vec<Seed>, EvalError> {
+        let inputs = self.inputs();
+        let levels = inputs.levels.get(&term.node).map_or(2, Vec::len);
+        let Some(family) = family(&term.family) else { return Ok(Vec::new()) };
+        let stride = of_units.len().checked_div(rows.entries.len()).unwrap_or(0);
+        let mut seeds = Vec::new();
+        for (name, expr) in &term.args {
+            let shape = family.args.iter().find(|a| a.name == name).map(|a| a.shape);
+            let (Some(shape), Some(place)) = (shape, family.places(name, levels)) else { continue };
+            let failed = |why| EvalError { expr: *expr, why };
+            let (_, height, width) = inputs.shape(&inputs.model.expr(*expr).ty).map_err(failed)?;
+            let mut bar = vec![0.0; height * width];
+            for (unit, &entry) in rows.entries.iter().enumerate() {
+                for k in 0..place.len() {
+                    let to = match shape {
+                        _ if bar.len() == 1 => 0,
+                        ArgShape::Node => entry,
+                        ArgShape::PerLevel => entry + k * size,
+                        ArgShape::Cutpoints => k,
+                    };
+                    let found = of_units.get(unit * stride + place.start + k);
+                    if let (Some(bar), Some(found)) = (bar.get_mut(to), found) {
+                        *bar += found;
+                    }
+                }
+            }
+            let adjoint = DMatrix::from_column_slice(height, width, &bar);
+            seeds.push(Seed { expr: *expr, want: Want::all(), adjoint });
+        }
+        Ok(seeds)
+    }
+
+    fn expr_size(&self, expr: ExprId) -> Result<usize, EvalError> {
+        let inputs = self.inputs();
+        let shape = inputs.shape(&inputs.model.expr(expr).ty);
+        let (_, rows, cols) = shape.map_err(|why| EvalError { expr, why })?;
+        Ok(rows * cols)
     }
 
     fn size(&self, node: NodeId, expr: ExprId) -> Result<usize, EvalError> {

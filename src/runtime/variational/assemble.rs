@@ -80,7 +80,6 @@ pub fn assemble(
         layout.terms.push(Rows {
             node: term.node,
             start,
-            predictors: entries.clone(),
             entries,
             means: Vec::new(),
             counts: Vec::new(),
