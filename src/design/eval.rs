@@ -115,7 +115,10 @@ impl<'a> Evaluator<'a> {
         if let Some(value) = self.memo.get(&key) {
             return Ok(value.clone());
         }
-        let jobs = self.schedule(vec![key.clone()], &|key| self.needs(key))?;
+        let jobs = self.schedule(vec![key.clone()], &|key| match self.memo.contains_key(key) {
+            true => Ok(Vec::new()),
+            false => self.needs(key),
+        })?;
         let value = self.execute(jobs)?;
         self.memo.insert(key, value.clone());
         Ok(value)
@@ -173,11 +176,7 @@ impl<'a> Evaluator<'a> {
                     if !open.insert(key.clone()) {
                         return Err(EvalError { expr: key.0, why: Why::Circle });
                     }
-                    let needs = if self.memo.contains_key(&key) {
-                        Vec::new()
-                    } else {
-                        needs(&key).map_err(|why| EvalError { expr: key.0, why })?
-                    };
+                    let needs = needs(&key).map_err(|why| EvalError { expr: key.0, why })?;
                     stack.push(Visit::Leave(key, needs.clone()));
                     stack.extend(needs.into_iter().rev().map(Visit::Enter));
                 }

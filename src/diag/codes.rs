@@ -105,7 +105,7 @@ codes! {
     "E0611" "a scale is not a product of precisions"
     "E0612" "a prior that the plan cannot serve"
     "E0613" "a prior argument or case weight depends on an unknown"
-    "E0614" "learned parameters are not available"
+    "E0614" "a parameter that cannot be learned"
     "E0615" "a precision of nothing"
     "E0616" "a hyperprior without a maximum"
     "E0630" "a factor without a closed form"
@@ -219,6 +219,8 @@ codes! {
     "W0830" "fits that cannot be compared"
     "W0831" "a compared fit did not converge"
     "W0812" "perfectly separated classes"
+    "W0813" "a constant column beside free cutpoints"
+    "W0814" "a parameter is held"
 }
 
 /// The registered code of that name.

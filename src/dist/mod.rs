@@ -30,7 +30,7 @@ pub use bound::Bound;
 pub use elem::Elem;
 pub use marginal::{Marginal, Moments, Number, Outcome};
 pub use mixture::Mixture;
-pub use score::{Local, Score};
+pub use score::{Latent, Local, Score};
 
 /// What a family is and offers.
 pub struct Family {

@@ -24,7 +24,7 @@ pub static NORMAL: Family = Family {
         scales: &[("precision", 1.0), ("variance", -1.0), ("sd", -2.0)],
     }),
     precision_prior: None,
-    score: Some(Score { predictors: &["mean"], local, third: super::score::no_change, by_arg }),
+    score: Some(Score { predictors: &["mean"], local, third: super::score::no_change, by_arg, latent: None }),
     mixture: None,
     bound: None,
     marginal: Some(Marginal {

@@ -3,7 +3,7 @@
 use super::interval::interval_of_width;
 use super::logistic_normal::log_mean_sigmoid;
 use super::marginal::single;
-use super::{Arg, ArgShape, Elem, Family, Local, Marginal, Outcome, Score, Support, one_of};
+use super::{Arg, ArgShape, Elem, Family, Latent, Local, Marginal, Outcome, Score, Support, one_of};
 use crate::math::quadrature::log_integral_concave;
 use crate::math::special::{self, ln_phi, log_1m_exp};
 
@@ -27,7 +27,13 @@ pub static ORDINAL: Family = Family {
     ],
     gaussian: None,
     precision_prior: None,
-    score: Some(Score { predictors: &["probit", "logit"], local, third, by_arg }),
+    score: Some(Score {
+        predictors: &["probit", "logit"],
+        local,
+        third,
+        by_arg,
+        latent: Some(Latent { cutpoints: "cutpoints", scale: "sd", quantile }),
+    }),
     mixture: None,
     bound: None,
     marginal: Some(Marginal { predictors: &["probit", "logit"], outcome: Outcome::Levels(predictive) }),
@@ -252,5 +258,13 @@ fn log_mean_logistic(level: usize, location: f64, v: f64, cutpoints: &[f64], sd:
             let width = (5.0 * deviation).min(4.0 * sd);
             log_integral_concave((location, middle), &|_| width, &at) - deviation.ln()
         }
+    }
+}
+
+/// Φ⁻¹ or the logit of a share.
+fn quantile(predictor: &str, below: f64) -> f64 {
+    match predictor {
+        "logit" => below.ln() - (-below).ln_1p(),
+        _ => special::normal_quantile(below),
     }
 }

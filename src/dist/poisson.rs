@@ -23,7 +23,13 @@ pub static POISSON: Family = Family {
     ],
     gaussian: None,
     precision_prior: None,
-    score: Some(Score { predictors: &["log"], local, third, by_arg: super::score::no_argument }),
+    score: Some(Score {
+        predictors: &["log"],
+        local,
+        third,
+        by_arg: super::score::no_argument,
+        latent: None,
+    }),
     mixture: None,
     bound: None,
     marginal: Some(Marginal {

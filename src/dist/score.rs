@@ -14,6 +14,19 @@ pub struct Score {
     pub third: fn(value: f64, args: &[f64], variance: &[f64], out: &mut [f64]),
     /// Derivatives by one other argument, at fixed f; `place` is its index in `args`.
     pub by_arg: fn(value: f64, args: &[f64], place: usize, out: &mut Local),
+    /// A latent value cut into levels, if that is what the family is.
+    pub latent: Option<Latent>,
+}
+
+/// Levels are intervals of a latent value: a shift of the predictor is a shift of the cutpoints, and a
+/// scale of both is the scale of the latent value.
+pub struct Latent {
+    /// The argument that holds the cutpoints.
+    pub cutpoints: &'static str,
+    /// The argument that is the scale of the latent value; beside free cutpoints it is not identified.
+    pub scale: &'static str,
+    /// The latent value, in units of its scale, below which this share of the draws lies at predictor 0.
+    pub quantile: fn(predictor: &str, below: f64) -> f64,
 }
 
 impl fmt::Debug for Score {

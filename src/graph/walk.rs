@@ -52,6 +52,16 @@ pub fn latents(model: &Model, root: ExprId) -> BTreeSet<NodeId> {
     collect(model, root, Lets::Follow, &|id| matches!(model.node(id).kind, NodeKind::Latent(_)))
 }
 
+/// The `param`s an expression depends on, through `let`s.
+pub fn params(model: &Model, root: ExprId) -> BTreeSet<NodeId> {
+    collect(model, root, Lets::Follow, &|id| matches!(model.node(id).kind, NodeKind::Param { .. }))
+}
+
+/// The data an expression depends on, through `let`s.
+pub fn data(model: &Model, root: ExprId) -> BTreeSet<NodeId> {
+    collect(model, root, Lets::Follow, &|id| matches!(model.node(id).kind, NodeKind::Data(_)))
+}
+
 /// The number that every entry of an expression is, if the program alone says so.
 pub fn constant(model: &Model, root: ExprId) -> Option<f64> {
     fold(model, root, Lets::Follow, &mut |id, values: &[Option<&Option<f64>>]| {

@@ -2,6 +2,7 @@
 //! parallel columns, numerical rank.
 pub mod chol;
 pub mod lbfgs;
+pub mod newton;
 pub mod parallel;
 pub mod qr;
 pub mod quadrature;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::ir::{Block, HyperScale, HyperUpdate, Options, Plan, Schedule, Term};
 use super::method::Method;
 use super::obstacles::{point_obstacles, predictor_of, rate_of, scale_of, scale_powers};
-use super::{steps, updates};
+use super::{params, steps, updates};
 use crate::check::typed::{Model, NodeId, NodeKind};
 use crate::diag::Diagnostics;
 use crate::graph::linear::affine_in;
@@ -31,7 +31,9 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
     let blocks = blocks(model, dag);
     let terms = terms(model);
     let hypers = hypers(model, &options);
-    let steps = steps::evidence_steps(model, &blocks, &terms, &hypers, &options);
+    let params = params::params(model);
+    let mut steps = steps::evidence_steps(model, &blocks, &terms, &hypers, &options);
+    steps.extend(params::steps(&params));
     let flat = blocks.iter().any(|b| b.scale.is_none());
     let objective_terms = steps::objective_terms(model, flat, &hypers, &options);
     let (stop, prune) = (steps::stop(&hypers, &options), steps::prune(model, &hypers, &options));
@@ -44,7 +46,7 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
         terms,
         factors: Vec::new(),
         hypers,
-        params: Vec::new(),
+        params,
         steps,
         stop,
         prune,
@@ -89,6 +91,7 @@ pub(super) fn terms(model: &Model) -> Vec<Term> {
             mean,
             scale: scale_of(dist),
             args: args.map(|a| (a.name.to_string(), a.value)).collect(),
+            centred: params::free_cutpoints(model, dist).is_some(),
             weight: dist.weight,
             blocks: blocks.into_iter().collect(),
         });

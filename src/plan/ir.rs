@@ -98,6 +98,9 @@ pub struct Term {
     /// The other arguments that are given, by name (not predictor, not scale).
     #[serde(skip)]
     pub args: Vec<(String, ExprId)>,
+    /// Whether its cutpoints are learned: they take up any shift of the predictor, whose columns are
+    /// therefore centred on their training means.
+    pub centred: bool,
     /// Case weights.
     #[serde(skip)]
     pub weight: Option<ExprId>,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json as object};
 
 use super::ir::Plan;
-use super::text::{mean_text, prior_text, scale_text, shape_text};
+use super::text::{mean_text, prior_text, scale_text, shape_text, start_text};
 use crate::check::typed::Model;
 
 /// The fields of [`Plan`], with `sbl`, `schema`, `model`, and for every block, term and hyperparameter its
@@ -37,6 +37,12 @@ pub fn json(plan: &Plan, model: &Model) -> Value {
         if let Some(map) = at.as_object_mut() {
             map.shift_remove("rate_power");
         }
+    }
+    for (i, param) in plan.params.iter().enumerate() {
+        let at = &mut value["params"][i];
+        at["shape"] = shape_text(model, &model.node(param.node).ty.shape).into();
+        at["start"] = start_text(model, param.node).into();
+        drop_ids(at);
     }
     let mut all = object!({"sbl": env!("CARGO_PKG_VERSION"), "schema": 1, "model": model.name});
     if let (Some(all), Value::Object(fields)) = (all.as_object_mut(), value) {

@@ -5,8 +5,11 @@ use super::evidence::{blocks, hypers, terms};
 use super::ir::{Curvature, HyperUpdate, Options, Plan, Schedule, Step};
 use super::method::Method;
 use super::obstacles::point_obstacles;
-use super::steps::{self, step};
 use super::updates::is_own;
+use super::{
+    params,
+    steps::{self, step},
+};
 use crate::check::typed::Model;
 use crate::diag::Diagnostics;
 use crate::graph::Dag;
@@ -29,8 +32,10 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
     let blocks = blocks(model, dag);
     let terms = terms(model);
     let hypers = hypers(model, &options);
+    let params = params::params(model);
     let flat = blocks.iter().any(|b| b.scale.is_none());
-    let steps = laplace_steps(model, &hypers, flat, &options);
+    let mut steps = laplace_steps(model, &hypers, flat, &options);
+    steps.extend(params::steps(&params));
     let (stop, prune) = (steps::stop(&hypers, &options), steps::prune(model, &hypers, &options));
     let mut objective_terms = vec![
         "Σ_n ln p(y_n | f_n), f = offset + Φ w*".to_owned(),
@@ -50,7 +55,7 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
         terms,
         factors: Vec::new(),
         hypers,
-        params: Vec::new(),
+        params,
         steps,
         stop,
         prune,

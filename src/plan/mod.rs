@@ -14,6 +14,7 @@ pub mod mean_field;
 pub mod method;
 pub mod obstacles;
 pub mod options;
+pub mod params;
 pub mod sequential;
 pub mod steps;
 pub mod text;

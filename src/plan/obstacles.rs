@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 
 use super::ir::{HyperScale, Options, ScaleExpr};
+use super::params::param_obstacles;
 use crate::check::typed::{Dist, DistArg, ExprId, Model, Node, NodeId, NodeKind};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::graph::linear::{affine_in, names, scale_form};
@@ -23,7 +24,6 @@ pub fn point_obstacles(model: &Model, dag: &Dag, options: &Options, method: &str
     }
     for node in &model.nodes {
         match &node.kind {
-            NodeKind::Param { .. } => found.push(learned(node)),
             NodeKind::Data(data) => {
                 if let Some(dist) = &data.likelihood {
                     likelihood(model, node, dist, method, &mut found);
@@ -33,9 +33,10 @@ pub fn point_obstacles(model: &Model, dag: &Dag, options: &Options, method: &str
                 hyper(model, dag, node, dist, options, method, &mut found);
             }
             NodeKind::Latent(dist) => effect(model, node, dist, method, &mut found),
-            NodeKind::Let { .. } => {}
+            NodeKind::Let { .. } | NodeKind::Param { .. } => {}
         }
     }
+    found.extend(param_obstacles(model));
     found
 }
 
@@ -346,13 +347,11 @@ pub(super) fn unused_hyper(model: &Model, dag: &Dag, node: &Node) -> Diagnostic 
     found.help(format!("write `precision = {0}` where it belongs, or remove `{0}`", node.name))
 }
 
-pub(super) fn learned(node: &Node) -> Diagnostic {
-    Diagnostic::error(
-        "E0614",
-        format!("learned parameters are not available in this version: `{}`", node.name),
-    )
-    .at(node.span, "a `param` is learned")
-    .help(format!("fix it with `let {} = …` and choose its value by hand or by cross-validation", node.name))
+/// A method that learns no parameters.
+pub(super) fn learned(node: &Node, method: &str) -> Diagnostic {
+    Diagnostic::error("E0614", format!("`{method}` learns no parameters in this version: `{}`", node.name))
+        .at(node.span, "a `param` is learned")
+        .help("leave `infer` out: a point plan learns it by the gradient of the evidence")
 }
 
 pub(super) fn nothing_observed(model: &Model) -> Diagnostic {

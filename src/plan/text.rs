@@ -1,9 +1,9 @@
 //! The plan as text (`sbl plan`).
 
-use super::ir::{Block, Blocks, HyperScale, HyperUpdate, Plan, ScaleExpr, Term, Updates};
+use super::ir::{Block, Blocks, HyperScale, HyperUpdate, Param, Plan, ScaleExpr, Term, Updates};
 use super::options;
 use crate::check::dim::Dim;
-use crate::check::typed::{ExprId, Model, NodeId};
+use crate::check::typed::{ExprId, Model, NodeId, NodeKind};
 use crate::graph::build::number_text;
 use crate::graph::linear::{affine_in, scale_form};
 use crate::graph::walk::{constant, latents, written};
@@ -21,6 +21,8 @@ pub fn text(plan: &Plan, model: &Model) -> String {
     section(&mut out, "likelihood", &terms);
     let hypers: Vec<String> = plan.hypers.iter().map(|h| hyper_text(model, h)).collect();
     section(&mut out, "hyperparameters", &hypers);
+    let params: Vec<String> = plan.params.iter().map(|p| param_text(model, p)).collect();
+    section(&mut out, "learned parameters", &params);
     if !plan.steps.is_empty() {
         out.push_str("\nloop\n");
         let does = plan.steps.iter().map(|s| s.does.chars().count()).max().unwrap_or(0);
@@ -142,6 +144,32 @@ fn hyper_text(model: &Model, hyper: &HyperUpdate) -> String {
         hyper.name,
         hyper.scales.join(", "),
         hyper.formula
+    )
+}
+
+/// Where the search for a parameter starts: as written, or `default`.
+pub fn start_text(model: &Model, param: NodeId) -> String {
+    match model.node(param).kind {
+        NodeKind::Param { start: Some(start) } => {
+            written(model, start).unwrap_or_else(|| "as given".to_owned())
+        }
+        _ => "default".to_owned(),
+    }
+}
+
+fn param_text(model: &Model, param: &Param) -> String {
+    let shape = shape_text(model, &model.node(param.node).ty.shape);
+    let search = if param.held {
+        "held at its start: the data do not determine it".to_owned()
+    } else {
+        format!("searched as {}", param.coordinate)
+    };
+    format!(
+        "{} ({shape}): {}, in the distribution of {}, start {}; {search}",
+        param.name,
+        param.set,
+        param.enters.join(", "),
+        start_text(model, param.node)
     )
 }
 

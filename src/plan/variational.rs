@@ -47,7 +47,7 @@ fn obstacles(model: &Model, dag: &Dag, _: &Options) -> Diagnostics {
     }
     for node in &model.nodes {
         match &node.kind {
-            NodeKind::Param { .. } => found.push(learned(node)),
+            NodeKind::Param { .. } => found.push(learned(node, "variational")),
             NodeKind::Data(data) => {
                 if let Some(dist) = &data.likelihood {
                     likelihood(model, node, dist, &mut found);
@@ -273,6 +273,7 @@ fn terms(model: &Model) -> (Vec<Term>, Vec<RowFactor>) {
             mean,
             scale,
             args: others.map(|a| (a.name.to_string(), a.value)).collect(),
+            centred: false,
             weight: dist.weight,
             blocks: affine_in(model, mean).unwrap_or_default().into_iter().collect(),
         });

@@ -19,15 +19,34 @@ use super::problem::{Problem, Scale, WeightPrior};
 pub struct Adjoint {
     /// d/dΦ of the kept columns, N × k.
     pub design: DMatrix<f64>,
-    /// d/d offset of each row (the part of its mean that is no weight), N.
+    /// d/d offset of each row (the part of its predictor that is no weight), N.
     pub offset: Vec<f64>,
-    /// d/d `log_const` of the precision of each row, N.
+    /// d/d `log_const` of the precision of each observation; 0 where there is none.
     pub noise_log: Vec<f64>,
     /// d/d `log_const` of the prior precision of each kept weight, k; 0 for flat ones.
     pub weight_log: Vec<f64>,
-    /// d/d other arguments of likelihoods: index of the term, name of the argument, and an array of the
-    /// shape of that argument, column-major.
-    pub args: Vec<(usize, String, Vec<f64>)>,
+    /// For each term, d/d argument of its family of each observation, observation after observation;
+    /// empty if only mean and precision matter.
+    pub args: Vec<Vec<f64>>,
+}
+
+/// An objective at given hyperparameters, every weight of its problem in the model.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Slope {
+    /// Log evidence and log hyperprior.
+    pub objective: f64,
+    /// Log evidence alone.
+    pub log_evidence: f64,
+    /// d objective / d ln theta of each hyperparameter; 0 for held ones.
+    pub hypers: Vec<f64>,
+    /// Between which values each ln theta may move.
+    pub bounds: Vec<(f64, f64)>,
+    /// Posterior mean (or mode) of the weights.
+    pub mean: DVector<f64>,
+    /// What each row says of its own predictor: −d²l/df², N.
+    pub information: Vec<f64>,
+    /// Derivatives with respect to what the problem is made of.
+    pub adjoint: Adjoint,
 }
 
 /// The derivatives of the log evidence of a Gaussian problem, given the posterior of its kept weights.

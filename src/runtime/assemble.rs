@@ -41,6 +41,12 @@ pub struct Rows {
     pub start: usize,
     /// Which entries of the node (column-major) the rows are: those that are not missing.
     pub entries: Vec<usize>,
+    /// Training means of the columns of a centred predictor, one a weight; empty if it is not centred.
+    pub means: Vec<f64>,
+    /// Case weight of each row, for these means.
+    pub counts: Vec<f64>,
+    /// Weights whose column is constant, and therefore nothing in a centred predictor.
+    pub constant: Vec<usize>,
 }
 
 impl Layout {
@@ -97,7 +103,14 @@ pub fn assemble_kept(
             counts.push(weight.as_ref().map_or(1.0, |w| at(w, i)));
             term_of.push(t);
         }
-        layout.terms.push(Rows { node: term.node, start, entries });
+        layout.terms.push(Rows {
+            node: term.node,
+            start,
+            entries,
+            means: Vec::new(),
+            counts: Vec::new(),
+            constant: Vec::new(),
+        });
         forms.push(form);
     }
     let rows: Vec<(usize, &[usize])> = layout.terms.iter().map(|r| (r.start, r.entries.as_slice())).collect();

@@ -1,9 +1,7 @@
 //! Evidence maximisation: type-II maximum likelihood, or MAP with Gamma hyperpriors, of every free
 //! hyperparameter of a Gaussian model (mathematics §1, §2).
 
-use nalgebra::DVector;
-
-use super::adjoint::{Adjoint, adjoint};
+use super::adjoint::{Slope, adjoint, precision};
 use super::batch::batch;
 pub use super::control::Budget;
 use super::control::{Control, Observer, Point};
@@ -102,23 +100,6 @@ pub fn resume(
 }
 
 /// The objective and its slopes at given hyperparameters, with every weight of the problem in the model.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Slope {
-    /// Log evidence and log hyperprior.
-    pub objective: f64,
-    /// Log evidence alone.
-    pub log_evidence: f64,
-    /// d objective / d ln theta of each hyperparameter; 0 for held ones.
-    pub hypers: Vec<f64>,
-    /// Between which values each ln theta may move.
-    pub bounds: Vec<(f64, f64)>,
-    /// Posterior mean of the weights.
-    pub mean: DVector<f64>,
-    /// Derivatives with respect to what the problem is made of.
-    pub adjoint: Adjoint,
-}
-
-/// Evaluates the objective at given hyperparameters.
 ///
 /// # Errors
 /// As [`solve`].
@@ -139,6 +120,9 @@ pub fn slope(
         log_evidence: here.posterior.log_evidence,
         bounds: (0..core.hypers.len())
             .map(|h| (core.hypers[h].lower + ln_unit(h), core.hypers[h].upper + ln_unit(h)))
+            .collect(),
+        information: (problem.noise.iter().zip(&problem.counts))
+            .map(|(scale, count)| count * precision(scale, hypers))
             .collect(),
         adjoint: adjoint(problem, hypers, &weights.mean, &weights.covariance),
         hypers: here.gradient,

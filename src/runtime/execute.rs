@@ -1,14 +1,16 @@
 //! From a plan and bound data to a solution, whatever the method.
 
+use super::adjoint::Slope;
 use super::assemble::{Layout, assemble_kept};
 use super::control::{Budget, Observer};
+use super::evidence::Warm;
 use super::laplace::assemble::assemble_laplace;
 use super::laplace::problem::LaplaceProblem;
-use super::problem::Problem;
+use super::problem::{Problem, Scale, WeightPrior};
 use super::solution::{Failure, Solution};
 use super::{evidence, laplace, variational};
 use crate::design::{EvalError, Evaluator, Restrict};
-use crate::plan::ir::{Options, Plan};
+use crate::plan::ir::{Curvature, Options, Plan};
 
 /// The numeric problem of a plan.
 #[derive(Clone, PartialEq, Debug)]
@@ -56,5 +58,67 @@ impl Numeric {
             Numeric::Laplace(problem) => laplace::solve::solve(problem, options, budget, on_step),
             Numeric::Variational(problem) => variational::solve(problem, options, budget, on_step),
         }
+    }
+
+    /// Fits it from given weights and hyperparameters.
+    ///
+    /// # Errors
+    /// As [`Numeric::solve`].
+    pub fn resume(
+        &self,
+        options: &Options,
+        budget: &Budget,
+        warm: &Warm,
+        on_step: &mut Observer<'_>,
+    ) -> Result<Solution, Failure> {
+        match self {
+            Numeric::Evidence(problem) => evidence::resume(problem, options, budget, warm, on_step),
+            Numeric::Laplace(problem) => laplace::solve::resume(problem, options, budget, warm, on_step),
+            Numeric::Variational(_) => self.solve(options, budget, on_step),
+        }
+    }
+
+    /// The objective and its slopes at given hyperparameters, with every weight of the problem in the model.
+    ///
+    /// # Errors
+    /// As [`Numeric::solve`]; also a method whose objective has no slopes.
+    pub fn slope(&self, options: &Options, budget: &Budget, hypers: &[f64]) -> Result<Slope, Failure> {
+        match self {
+            Numeric::Evidence(problem) => evidence::slope(problem, options, budget, hypers),
+            Numeric::Laplace(problem) => laplace::solve::slope(problem, options, budget, hypers),
+            Numeric::Variational(_) => Err(Failure::NonFinite { step: "the slope of a bound" }),
+        }
+    }
+
+    /// Whether the hyperparameters of a fit are a stationary point of that objective. If not, parameters
+    /// follow its gradient while hyperparameters are held, and the fit updates these by its own rule.
+    pub fn follows_gradient(&self, options: &Options) -> bool {
+        match self {
+            Numeric::Evidence(_) => true,
+            Numeric::Laplace(_) => options.curvature == Curvature::Exact,
+            Numeric::Variational(_) => false,
+        }
+    }
+
+    /// Free hyperparameters with a finite value that scale something or have a prior.
+    pub fn moving(&self, values: &[f64]) -> Vec<usize> {
+        let (hypers, weights, noise): (_, _, Vec<&Scale>) = match self {
+            Numeric::Evidence(p) => (&p.hypers, &p.weights, p.noise.iter().collect()),
+            Numeric::Laplace(p) => {
+                let scales = p.terms.iter().filter_map(|t| t.precision.as_ref());
+                (&p.hypers, &p.weights, scales.flat_map(|(_, scales)| scales).collect())
+            }
+            Numeric::Variational(_) => return Vec::new(),
+        };
+        let mut used: Vec<bool> = hypers.iter().map(|h| h.rate > 0.0).collect();
+        let priors = weights.iter().filter_map(|w| match w {
+            WeightPrior::Normal(scale) => Some(scale),
+            WeightPrior::Flat => None,
+        });
+        for scale in noise.into_iter().chain(priors) {
+            scale.powers.iter().for_each(|(h, _)| used[*h] = true);
+        }
+        let free = |h: &usize| used[*h] && hypers[*h].held.is_none() && values[*h].is_finite();
+        (0..hypers.len()).filter(free).collect()
     }
 }

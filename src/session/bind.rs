@@ -51,6 +51,19 @@ pub struct Bound {
 }
 
 impl Bound {
+    /// Keeps learned parameters with the data that belong to no row: prediction finds them there.
+    pub(crate) fn keep(&mut self, model: &Model, params: &BTreeMap<NodeId, Vec<f64>>) {
+        for (id, entries) in params {
+            let shape = self.inputs(model).shape(&model.node(*id).ty);
+            let Ok((rank, rows, cols)) = shape else { continue };
+            if rows * cols == entries.len() {
+                let array = nalgebra::DMatrix::from_column_slice(rows, cols, entries);
+                self.values.insert(*id, Value { rank, array, labels: Vec::new() });
+                self.constants.insert(*id);
+            }
+        }
+    }
+
     /// What expressions are evaluated on.
     pub fn inputs<'a>(&'a self, model: &'a Model) -> Inputs<'a> {
         Inputs { model, dims: &self.dims, values: &self.values, levels: &self.levels, columns: &self.columns }

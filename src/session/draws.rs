@@ -14,6 +14,7 @@ use crate::design::{EvalError, Evaluator, Frozen, Inputs, Rank, Value, Want};
 use crate::dist::{ArgShape, Need};
 use crate::math::special::normal_quantile;
 use crate::plan::ir::Plan;
+use crate::plan::params::free_cutpoints;
 
 /// Draws behind a derived quantity that is not linear.
 const DERIVED_DRAWS: usize = 4096;
@@ -66,17 +67,20 @@ impl<'a> Innovations<'a> {
         Self { posterior, factor: square_root(sigma) }
     }
 
-    /// All innovations of each node; pruned ones are 0.
-    pub fn draw(&self, uniforms: &mut Uniforms) -> BTreeMap<NodeId, Vec<f64>> {
+    /// One draw of the kept innovations, k.
+    fn draw(&self, uniforms: &mut Uniforms) -> DVector<f64> {
         let z = DVector::from_fn(self.posterior.mean.len(), |_, _| uniforms.normal());
-        let e = &self.factor * z;
+        DVector::from_column_slice(&self.posterior.mean) + &self.factor * z
+    }
+
+    /// All innovations of each node; pruned ones are 0.
+    fn by_node(&self, kept: &DVector<f64>) -> BTreeMap<NodeId, Vec<f64>> {
         let mut all = BTreeMap::new();
         for block in &self.posterior.blocks {
             let mut values = vec![0.0; block.len];
             for (k, i) in block.active.iter().enumerate() {
-                let at = block.start + k;
                 if let Some(value) = values.get_mut(*i) {
-                    *value = self.posterior.mean[at] + e[at];
+                    *value = kept[block.start + k];
                 }
             }
             all.insert(block.node, values);
@@ -98,7 +102,15 @@ fn square_root(sigma: DMatrix<f64>) -> DMatrix<f64> {
     &eigen.eigenvectors * DMatrix::from_diagonal(&roots)
 }
 
-/// Values of every node that a draw of the posterior fixes: latents, then hyperparameters.
+/// A draw from the posterior.
+pub(crate) struct Drawn {
+    /// Values of every node that it fixes: latents, and hyperparameters at their estimates.
+    pub values: BTreeMap<NodeId, Value>,
+    /// The kept innovations, k.
+    pub kept: DVector<f64>,
+}
+
+/// One draw from the posterior.
 pub(crate) fn posterior_values(
     plan: &Plan,
     inputs: Inputs<'_>,
@@ -106,14 +118,24 @@ pub(crate) fn posterior_values(
     memory: usize,
     innovations: &Innovations<'_>,
     uniforms: &mut Uniforms,
-) -> Result<BTreeMap<NodeId, Value>, NoDraw> {
+) -> Result<Drawn, NoDraw> {
     let posterior = innovations.posterior;
     let mut values = inputs.values.clone();
     for (node, hyper) in &posterior.hypers {
         let entries: Vec<f64> = hyper.iter().map(|v| v.unwrap_or(f64::INFINITY)).collect();
         values.insert(*node, array(inputs, *node, entries)?);
     }
-    let drawn = innovations.draw(uniforms);
+    let kept = innovations.draw(uniforms);
+    let drawn = innovations.by_node(&kept);
+    let moved: Vec<f64> = kept.iter().zip(&posterior.mean).map(|(e, m)| e - m).collect();
+    for node in posterior.centres.keys() {
+        let dist = inputs.model.node(*node).dist();
+        if let Some(cutpoints) = dist.and_then(|d| free_cutpoints(inputs.model, d))
+            && let Some(value) = values.get_mut(&cutpoints)
+        {
+            value.array.add_scalar_mut(posterior.cutpoint_shift(*node, &moved));
+        }
+    }
     for block in &plan.blocks {
         let (_, rows, cols) = inputs
             .shape(&inputs.model.node(block.node).ty)
@@ -124,7 +146,7 @@ pub(crate) fn posterior_values(
             let dist = inputs.model.node(block.node).dist();
             let Some(dist) = dist else { continue };
             let fresh =
-                draw(Inputs { values: &values, ..inputs }, frozen, memory, block.node, dist, uniforms)?;
+                draw(Inputs { values: &values, ..inputs }, frozen, memory, block.node, dist, None, uniforms)?;
             values.insert(block.node, array(inputs, block.node, fresh)?);
             continue;
         }
@@ -137,16 +159,18 @@ pub(crate) fn posterior_values(
         }
         values.insert(block.node, array(inputs, block.node, entries)?);
     }
-    Ok(values)
+    Ok(Drawn { values, kept })
 }
 
-/// One draw of every entry of a node from its distribution; everything it depends on has a value.
+/// One draw of every entry of a node from its distribution; everything it depends on has a value. The
+/// argument of that name may be given instead.
 pub(crate) fn draw(
     inputs: Inputs<'_>,
     frozen: &Frozen,
     memory: usize,
     node: NodeId,
     dist: &Dist,
+    known: Option<(&str, &Value)>,
     uniforms: &mut Uniforms,
 ) -> Result<Vec<f64>, NoDraw> {
     let mut eval = Evaluator::new(inputs, frozen, memory);
@@ -159,7 +183,10 @@ pub(crate) fn draw(
         .family
         .args
         .iter()
-        .map(|arg| dist.arg(arg.name).map(|e| eval.eval(e, &Want::all())).transpose())
+        .map(|arg| match known {
+            Some((name, value)) if name == arg.name => Ok(Some(std::sync::Arc::new(value.clone()))),
+            _ => dist.arg(arg.name).map(|e| eval.eval(e, &Want::all())).transpose(),
+        })
         .collect::<Result<_, _>>()?;
     (0..rows * cols)
         .map(|i| {
@@ -206,7 +233,7 @@ pub(crate) fn derived(
     for _ in 0..if random { DERIVED_DRAWS } else { 1 } {
         let values = match posterior_values(plan, inputs, frozen, eval.memory(), &innovations, &mut uniforms)
         {
-            Ok(values) => values,
+            Ok(drawn) => drawn.values,
             Err(NoDraw::Eval(error)) => return Err(error),
             Err(_) => return Ok(None),
         };

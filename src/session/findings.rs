@@ -5,6 +5,7 @@ use crate::design::Bytes;
 use crate::diag::suggest::closest;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::plan::ir::Plan;
+use crate::runtime::assemble::Layout;
 use crate::runtime::solution::{Failure, Finding, Solution, Stop};
 
 use super::nodes::Names;
@@ -87,6 +88,35 @@ pub(crate) fn findings(model: &Model, plan: &Plan, names: &Names, solution: &Sol
             found.push(not_converged("the budget of time is used up", "allow more: `--max-time`"))
         }
         Stop::Interrupted => found.push(not_converged("it was interrupted", "fit again")),
+    }
+    found
+}
+
+/// What free cutpoints take over: constant columns of the predictor, and the scale of the latent value.
+pub(crate) fn not_identified(model: &Model, plan: &Plan, names: &Names, layout: &Layout) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    for rows in layout.terms.iter().filter(|rows| !rows.constant.is_empty()) {
+        let list: Vec<String> = rows.constant.iter().map(|w| names.weight(*w)).collect();
+        found.push(
+            Diagnostic::warning(
+                "W0813",
+                format!(
+                    "the columns of {} are constant: the learned cutpoints of `{}` take them up",
+                    list.join(", "),
+                    names.node(rows.node)
+                ),
+            )
+            .at(model.node(rows.node).span, "its cutpoints take up any shift")
+            .help("leave the constant column out"),
+        );
+    }
+    for param in plan.params.iter().filter(|p| p.held) {
+        found.push(
+            Diagnostic::warning("W0814", format!("`{}` is held at its start: the data do not identify it", param.name))
+                .at(model.node(param.node).span, "scales cutpoints and weights together")
+                .note("weights, cutpoints and the scale of the latent value can all be multiplied by one number without changing any probability")
+                .help(format!("write a number for it, or leave `sd = {}` out", param.name)),
+        );
     }
     found
 }

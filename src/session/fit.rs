@@ -20,9 +20,11 @@ use crate::design::{Evaluator, Frozen, Inputs, Restrict, affine, log_linear};
 use crate::diag::{Diagnostic, render};
 use crate::error::Error;
 use crate::plan::ir::Plan;
+use crate::plan::params::free_cutpoints;
 use crate::runtime::assemble::Layout;
 use crate::runtime::evidence::Budget;
 use crate::runtime::execute::Numeric;
+use crate::runtime::learn::{LearnError, learn, starts};
 use crate::runtime::solution::{Solution, Stop};
 
 /// A fitted model: cheap to clone, immutable, `Send + Sync`.
@@ -60,11 +62,11 @@ pub(crate) struct State {
     pub local: Local,
     /// Checksum of the training data.
     pub data_hash: String,
+    /// The seed.
+    pub seed: u64,
     /// What the objective is a probability of.
     #[serde(default)]
     pub observed: Vec<Observed>,
-    /// The seed.
-    pub seed: u64,
 }
 
 impl Model {
@@ -80,18 +82,22 @@ impl Model {
         let bound = bind::bind_training(typed, data).map_err(|found| self.error(found))?;
         let mut warnings = self.warnings().to_vec();
         warnings.extend(bound.warnings);
-        let bound = bound.value;
+        let mut bound = bound.value;
 
         let started = Instant::now();
         let memory = options.max_memory;
-        let inputs = bound.inputs(typed);
         let broken = |e| self.error(vec![bind::diagnose(typed, Some(data), &e)]);
-        let (mut frozen, notices) = Frozen::learn(inputs, memory).map_err(broken)?;
-        warnings.extend(notices.iter().map(|n| bind::warn(inputs, n)));
-        let mut eval = Evaluator::new(inputs, &frozen, memory);
-        let (problem, layout) = Numeric::new(plan, &mut eval, &Restrict::default()).map_err(broken)?;
+        if !plan.params.is_empty() {
+            let starts = starts(plan, bound.inputs(typed), memory).map_err(broken)?;
+            bound.keep(typed, &starts);
+        }
+        let (mut frozen, notices) = Frozen::learn(bound.inputs(typed), memory).map_err(broken)?;
+        warnings.extend(notices.iter().map(|n| bind::warn(bound.inputs(typed), n)));
+        let mut eval = Evaluator::new(bound.inputs(typed), &frozen, memory);
+        let (problem, mut layout) = Numeric::new(plan, &mut eval, &Restrict::default()).map_err(broken)?;
         let size = |node| layout.hypers.iter().find(|p| p.node == node).map_or(0, |p| p.len);
         let plan = &crate::plan::settle(plan, typed, &size);
+        let mut names = nodes::Names::new(plan, &layout, &mut eval);
         let budget = Budget { max_time: options.max_time, max_memory: memory };
         let mut on_step = |step: &crate::runtime::solution::Step<'_>| {
             options.tell(&Progress {
@@ -101,11 +107,38 @@ impl Model {
                 phase: step.phase,
             })
         };
-        let names = nodes::Names::new(plan, &layout, &mut eval);
-        let solution = problem
-            .solve(&plan.options, &budget, &mut on_step)
-            .map_err(|failure| self.error(vec![findings::failure(typed, plan, &names, &failure)]))?;
+        let failed =
+            |names: &nodes::Names, failure| self.error(vec![findings::failure(typed, plan, names, &failure)]);
+        let solution = if plan.params.is_empty() {
+            problem.solve(&plan.options, &budget, &mut on_step).map_err(|failure| failed(&names, failure))?
+        } else {
+            drop(problem);
+            let mut learned =
+                learn(plan, bound.inputs(typed), &budget, &mut on_step).map_err(|e| match e {
+                    LearnError::Eval(e) => broken(e),
+                    LearnError::Failure(failure) => failed(&names, failure),
+                })?;
+            for rows in learned.layout.terms.iter().filter(|rows| !rows.means.is_empty()) {
+                // cutpoints of the centred predictor → of the predictor as it is written
+                let kept = learned.solution.active.iter().zip(learned.solution.mean.iter());
+                let shift: f64 = kept.map(|(i, m)| rows.means[*i] * m).sum();
+                let cutpoints = typed.node(rows.node).dist().and_then(|d| free_cutpoints(typed, d));
+                if let Some(values) = cutpoints.and_then(|id| learned.params.get_mut(&id)) {
+                    values.iter_mut().for_each(|b| *b += shift);
+                }
+            }
+            bound.keep(typed, &learned.params);
+            layout = learned.layout;
+            frozen = Frozen::learn(bound.inputs(typed), memory).map_err(broken)?.0;
+            learned.solution
+        };
+        let inputs = bound.inputs(typed);
+        let mut eval = Evaluator::new(inputs, &frozen, memory);
+        if !plan.params.is_empty() {
+            names = nodes::Names::new(plan, &layout, &mut eval);
+        }
         warnings.extend(findings::findings(typed, plan, &names, &solution));
+        warnings.extend(findings::not_identified(typed, plan, &names, &layout));
 
         let posterior = Posterior::new(&solution, &layout);
         let nodes =
@@ -153,8 +186,8 @@ impl Model {
             posterior,
             local,
             data_hash: bound.hash(),
-            observed: compare::observed(typed, &bound),
             seed: options.seed,
+            observed: compare::observed(typed, &bound),
         };
         Ok(Fit { inner: Arc::new(Inner { model: self.clone(), state }) })
     }

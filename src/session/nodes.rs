@@ -36,6 +36,17 @@ impl Names {
                 entries.insert(block.node, labels.to_vec());
             }
         }
+        // a parameter with an entry per column of some data is named like these
+        for param in &plan.params {
+            let [dim] = model.node(param.node).ty.shape.as_slice() else { continue };
+            let matrix =
+                |n: &&crate::check::typed::Node| n.data().is_some() && n.ty.shape.get(1) == Some(dim);
+            let values = eval.inputs().values;
+            let labels = model.nodes.iter().find(matrix).and_then(|n| values.get(&n.id)).map(|v| &v.labels);
+            if let Some(labels) = labels.filter(|l| !l.is_empty()) {
+                entries.insert(param.node, labels.clone());
+            }
+        }
         // a precision of its own is named like the weight it scales
         for block in &plan.blocks {
             let (Some(names), Some(scale)) = (entries.get(&block.node).cloned(), block.scale) else {
@@ -127,6 +138,18 @@ pub(crate) fn results(
                 family: Some(term.family.clone()),
                 missing: (!missing.is_empty()).then_some(missing),
                 ..blank(Role::Observed, shape(node.id, eval)?)
+            })
+        } else if let Some(param) = plan.params.iter().find(|p| p.node == node.id) {
+            let shape = shape(node.id, eval)?;
+            let scalar = shape.is_empty();
+            let values = bound.values.get(&node.id).map(|v| v.array.as_slice().to_vec());
+            let labels = names.entries(node.id).filter(|_| !scalar);
+            Some(NodeResult {
+                posterior: Some("point".to_owned()),
+                labels: labels.map(|l| l.iter().map(ToString::to_string).collect()),
+                value: numbers(values.unwrap_or_default(), scalar),
+                held: param.held.then_some(true),
+                ..blank(Role::Param, shape)
             })
         } else if is_derived(model, node.id) {
             derived(node.id, plan, posterior, names, eval, frozen)?
@@ -234,18 +257,12 @@ fn hyper(
     })
 }
 
-/// Whether a `let` is a quantity of interest: it depends on unknowns.
+/// Whether a `let` is a quantity of interest: it depends on latents, or on learned parameters and not on
+/// data (a design with learned scales is none).
 fn is_derived(model: &Model, node: NodeId) -> bool {
-    match &model.node(node).kind {
-        NodeKind::Let { value, constant: false } => {
-            walk::mentions(model, *value).iter().any(|n| match &model.node(*n).kind {
-                NodeKind::Latent(_) | NodeKind::Param { .. } => true,
-                NodeKind::Let { .. } => is_derived(model, *n),
-                NodeKind::Data(_) => false,
-            })
-        }
-        _ => false,
-    }
+    let NodeKind::Let { value, constant: false } = &model.node(node).kind else { return false };
+    !walk::latents(model, *value).is_empty()
+        || (!walk::params(model, *value).is_empty() && walk::data(model, *value).is_empty())
 }
 
 /// A function of latents: exact where it is linear, else a function of point estimates, else by
@@ -258,6 +275,10 @@ fn derived(
     eval: &mut Evaluator<'_>,
     frozen: &Frozen,
 ) -> Result<Option<NodeResult>, EvalError> {
+    let NodeKind::Let { value, .. } = eval.inputs().model.node(node).kind else { return Ok(None) };
+    if walk::latents(eval.inputs().model, value).is_empty() {
+        return super::draws::derived(node, plan, posterior, eval, frozen);
+    }
     match normal(node, Role::Derived, posterior, names, eval) {
         Ok(result) => return Ok(Some(result)),
         Err(EvalError { why: Why::NotLinear(_) | Why::NoValue(_), .. }) => {}

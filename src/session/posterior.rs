@@ -20,6 +20,10 @@ pub struct Posterior {
     pub mean: Vec<f64>,
     /// Covariance of the kept innovations, column-major, k · k.
     pub covariance: Vec<f64>,
+    /// Observed nodes with a centred predictor: the training means of the kept columns, k. Only there
+    /// are cutpoints and weights independent: a shift of the weights by δ moves the cutpoints by these means times δ.
+    #[serde(default)]
+    pub centres: BTreeMap<NodeId, Vec<f64>>,
     /// Values of hyperparameters; `None` is infinite (all its weights are pruned).
     pub hypers: BTreeMap<NodeId, Vec<Option<f64>>>,
     /// Shape and rate of those that have a Gamma factor, whose value above is the mean.
@@ -87,8 +91,13 @@ impl Posterior {
                 Some((p.node, given?)).filter(|(_, v)| !v.is_empty())
             })
             .collect();
+        let centred = layout.terms.iter().filter(|rows| !rows.means.is_empty());
+        let centres = centred
+            .map(|rows| (rows.node, solution.active.iter().map(|i| rows.means[*i]).collect()))
+            .collect();
         Posterior {
             factors,
+            centres,
             blocks,
             mean: solution.mean.as_slice().to_vec(),
             covariance: solution.covariance.as_slice().to_vec(),
@@ -136,6 +145,20 @@ impl Posterior {
     pub(crate) fn sigma(&self) -> DMatrix<f64> {
         let k = self.mean.len();
         DMatrix::from_column_slice(k, k, &self.covariance)
+    }
+
+    /// Takes the training means out of the coefficients of a centred predictor.
+    pub(crate) fn centre(&self, node: NodeId, c: &mut DMatrix<f64>) {
+        if let Some(means) = self.centres.get(&node) {
+            for (mut column, mean) in c.column_iter_mut().zip(means) {
+                column.add_scalar_mut(-mean);
+            }
+        }
+    }
+
+    /// How far the cutpoints of a node move with innovations that differ from their mean by `delta`.
+    pub(crate) fn cutpoint_shift(&self, node: NodeId, delta: &[f64]) -> f64 {
+        self.centres.get(&node).map_or(0.0, |means| means.iter().zip(delta).map(|(m, d)| m * d).sum())
     }
 
     /// offset + C m

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 use super::bind::{self, Bound};
-use super::draws::array;
+use super::draws::{Uniforms, array};
 use super::fit::Fit;
 use crate::check::typed::{ExprId, NodeId};
 use crate::data::Data;
@@ -207,7 +207,7 @@ impl Fit {
                     let count = self.entries(term.node, at_least, design);
                     let c = self.posterior().coefficients(&form, MEMORY).map_err(|why| failed(e, why))?;
                     let fresh = self.fresh(&form, e, design)?;
-                    predictive.predictors = self.predictors(&form, &c, &fresh, many, count);
+                    predictive.predictors = self.predictors(term.node, &form, &c, &fresh, many, count);
                     if self.state().local.has(term.node) {
                         let rows = self.state().local.outside(term.node, &c);
                         // silent for every level
@@ -234,6 +234,7 @@ impl Fit {
     /// mean = offset + C m, covariance = C Σ Cᵀ + that of fresh draws, for the `d` predictors of each entry.
     fn predictors(
         &self,
+        node: NodeId,
         form: &Affine,
         c: &DMatrix<f64>,
         fresh: &[Fresh],
@@ -241,7 +242,11 @@ impl Fit {
         count: usize,
     ) -> Predictors {
         let posterior = self.posterior();
-        let (mean, cs) = (posterior.mean_of(&form.offset, c), c * posterior.sigma());
+        let mean = posterior.mean_of(&form.offset, c);
+        // a common shift of all columns is the cutpoints'
+        let mut c = c.clone();
+        posterior.centre(node, &mut c);
+        let cs = &c * posterior.sigma();
         let rows = form.len() / d.max(1);
         let mut out = Predictors {
             d,
@@ -261,6 +266,33 @@ impl Fit {
             }
         }
         out
+    }
+
+    /// The predictor of each term as a linear form of the kept innovations.
+    pub(crate) fn linear(&self, bound: &Bound) -> Result<Vec<Linear>, EvalError> {
+        let typed = self.model().typed();
+        let Ok(plan) = self.model().plan() else { return Ok(Vec::new()) };
+        let mut restrict = self.posterior().restrict();
+        restrict.fresh = plan.blocks.iter().map(|b| b.node).filter(|n| bind::is_per_row(typed, *n)).collect();
+        let mut eval = Evaluator::new(bound.inputs(typed), &self.state().frozen, MEMORY);
+        plan.terms
+            .iter()
+            .map(|term| {
+                let form = affine(&mut eval, term.mean, &restrict)?;
+                let c = self
+                    .posterior()
+                    .coefficients(&form, MEMORY)
+                    .map_err(|why| EvalError { expr: term.mean, why })?;
+                let fresh = self.fresh(&form, term.mean, &mut eval)?;
+                let inputs = bound.inputs(typed);
+                let (rank, rows, cols) = inputs.shape(&typed.expr(term.mean).ty).unwrap_or((
+                    crate::design::Rank::Vector,
+                    form.len(),
+                    1,
+                ));
+                Ok(Linear { offset: form.offset.clone(), c, fresh, rank, rows, cols })
+            })
+            .collect()
     }
 
     /// Draws that training never saw, with their variances.
@@ -284,7 +316,14 @@ impl Fit {
             };
             let variance = draws.iter().map(variance).collect::<Result<Vec<f64>, _>>()?;
             let rows = (0..csr.rows()).map(|r| csr.row(r).to_vec()).collect();
-            all.push(Fresh { rows, variance });
+            let entries = draws
+                .iter()
+                .map(|draw| match draw {
+                    Draw::Entry(i) => Some(*i),
+                    Draw::Unseen { .. } => None,
+                })
+                .collect();
+            all.push(Fresh { node, entries, rows, variance });
         }
         Ok(all)
     }
@@ -324,8 +363,56 @@ impl Fit {
     }
 }
 
+/// A predictor as a linear form of the kept innovations and of draws that training never saw.
+pub(crate) struct Linear {
+    offset: Vec<f64>,
+    c: DMatrix<f64>,
+    fresh: Vec<Fresh>,
+    rank: crate::design::Rank,
+    rows: usize,
+    cols: usize,
+}
+
+impl Linear {
+    /// Its value at drawn innovations: entries of nodes that are drawn anew have values, levels that
+    /// training never saw are drawn here.
+    pub fn at(
+        &self,
+        kept: &DVector<f64>,
+        values: &BTreeMap<NodeId, Value>,
+        uniforms: &mut Uniforms,
+    ) -> Value {
+        let mut f = &self.c * kept;
+        for (f, offset) in f.iter_mut().zip(&self.offset) {
+            *f += offset;
+        }
+        for fresh in &self.fresh {
+            let drawn: Vec<f64> = fresh
+                .variance
+                .iter()
+                .zip(&fresh.entries)
+                .map(|(v, entry)| match (entry, values.get(&fresh.node)) {
+                    (Some(i), Some(value)) if *i < value.array.len() => value.array[*i],
+                    _ => v.sqrt() * uniforms.normal(),
+                })
+                .collect();
+            for (f, row) in f.iter_mut().zip(&fresh.rows) {
+                *f += row.iter().map(|(k, coef)| coef * drawn[*k]).sum::<f64>();
+            }
+        }
+        let entries = f.as_slice().to_vec();
+        let (rows, cols) =
+            if self.rows * self.cols == entries.len() { (self.rows, self.cols) } else { (entries.len(), 1) };
+        Value { rank: self.rank, array: DMatrix::from_vec(rows, cols, entries), labels: Vec::new() }
+    }
+}
+
 /// Independent draws from a prior, in the entries of a linear form.
 struct Fresh {
+    /// The node.
+    node: NodeId,
+    /// The entry of the node that each draw is; `None` for a level that training never saw.
+    entries: Vec<Option<usize>>,
     /// Draw and coefficient, for each entry.
     rows: Vec<Vec<(usize, f64)>>,
     /// Variance of each draw.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::bind::{self, Bound};
 use super::compile::Model;
-use super::draws::{Innovations, NoDraw, Uniforms, array, draw, posterior_values};
+use super::draws::{Drawn, Innovations, NoDraw, Uniforms, array, draw, posterior_values};
 use super::fit::Fit;
 use crate::check::dim::Atom;
 use crate::check::typed::{Node, NodeId, NodeKind};
@@ -53,7 +53,7 @@ impl Model {
                     continue;
                 };
                 let inputs = Inputs { values: &values, ..bound.inputs(typed) };
-                let entries = draw(inputs, &frozen, MEMORY, node, dist, &mut uniforms)
+                let entries = draw(inputs, &frozen, MEMORY, node, dist, None, &mut uniforms)
                     .and_then(|entries| array(inputs, node, entries))
                     .map_err(|e| self.no_draw(data, e))?;
                 values.insert(node, entries);
@@ -112,18 +112,26 @@ impl Fit {
         let mut table = Table::default();
         let empty = Data::new();
         let broken = |e| model.no_draw(data.unwrap_or(&empty), e);
+        // frozen values of the kept columns only: predictors as linear forms of the kept innovations
+        let linear = match data {
+            Some(_) => self.linear(&bound).map_err(|e| broken(NoDraw::Eval(e)))?,
+            None => Vec::new(),
+        };
         for _ in 0..n {
             let inputs = bound.inputs(typed);
-            let mut values =
+            let Drawn { mut values, kept } =
                 posterior_values(plan, inputs, &state.frozen, MEMORY, &innovations, &mut uniforms)
                     .map_err(broken)?;
             let mut shown: Vec<NodeId> = plan.hypers.iter().map(|h| h.node).collect();
+            shown.extend(plan.params.iter().map(|p| p.node));
             shown.extend(plan.blocks.iter().map(|b| b.node));
             if data.is_some() {
-                for term in &plan.terms {
+                for (term, linear) in plan.terms.iter().zip(&linear) {
                     let Some(dist) = typed.node(term.node).dist() else { continue };
                     let inputs = Inputs { values: &values, ..bound.inputs(typed) };
-                    let entries = draw(inputs, &state.frozen, MEMORY, term.node, dist, &mut uniforms)
+                    let predictor = linear.at(&kept, &values, &mut uniforms);
+                    let known = Some((term.predictor.as_str(), &predictor));
+                    let entries = draw(inputs, &state.frozen, MEMORY, term.node, dist, known, &mut uniforms)
                         .and_then(|entries| array(inputs, term.node, entries))
                         .map_err(broken)?;
                     values.insert(term.node, entries);
@@ -140,13 +148,12 @@ impl Fit {
     fn frozen_dims(&self) -> Bound {
         let mut bound = Bound::default();
         let schema = &self.state().schema;
-        bound.dims = schema.dims.iter().cloned().collect();
+        schema.restore(self.model().typed(), &mut bound);
         for (atom, size) in schema.dims.iter() {
             if let Atom::Train(symbol) = atom {
                 bound.dims.entry(Atom::Symbol(symbol.clone())).or_insert(*size);
             }
         }
-        bound.levels = schema.levels.clone();
         bound.columns = schema.columns.clone();
         bound
     }

@@ -174,11 +174,18 @@ fn cases() -> Vec<Case> {
             "give a number",
         ),
         whole(
-            "data x: real[N]\ndata t: real[N]\nparam s: positive = 1\nw ~ Normal(0, precision = 1)\nt ~ Normal(x * w / s, precision = 4)\ninfer evidence\n",
+            "data t: real[N]\nparam s: positive = 1\ntau ~ Gamma(s, 1)\nt ~ Normal(0, precision = tau)\ninfer evidence\n",
             "E0614",
             3,
-            "learned parameters are not available in this version: `s`",
-            "let s =",
+            "the shape of `tau` depends on the learned `s`",
+            "write a number",
+        ),
+        whole(
+            "data t: real[N]\nparam s: positive = 1\nmu ~ Flat()\nt ~ Normal(mu, precision = 2) weight s\ninfer evidence\n",
+            "E0614",
+            4,
+            "the case weights of `t` depend on the learned `s`",
+            "into the precision",
         ),
         whole(
             "data t: real[N]\nlambda ~ Gamma(0, 0)\nt ~ Normal(0, precision = 2)\ninfer evidence\n",
@@ -291,9 +298,9 @@ fn wrong_requests_say_what_and_where_and_what_to_do() {
 #[test]
 fn all_obstacles_are_reported_at_once() {
     let source = "data x: real[N]\ndata k: count[N]\nparam s: positive = 1\nw ~ StudentT(0, dof = 4, precision = 1)\n\
-                  k ~ Poisson(log = x * w * s)\ninfer evidence\n";
+                  k ~ Poisson(log = x * w * s) weight s\ninfer evidence\n";
     let codes: Vec<&str> = plan_of(source).2.unwrap_err().iter().map(|e| e.code).collect();
-    assert_eq!(codes, ["E0609", "E0614", "E0612"]);
+    assert_eq!(codes, ["E0609", "E0612", "E0614"]);
 }
 
 #[test]

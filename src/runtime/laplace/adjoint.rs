@@ -6,21 +6,7 @@ use nalgebra::{DMatrix, DVector};
 use super::expansion::Expansion;
 use super::frame::Frame;
 use crate::dist::Local;
-
-/// Derivatives of the evidence at one state.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Adjoint {
-    /// Indices of the kept weights, k: the columns below.
-    pub kept: Vec<usize>,
-    /// dZ/dΦ of the kept columns, R × k.
-    pub design: DMatrix<f64>,
-    /// dZ/d offset, R.
-    pub offset: DVector<f64>,
-    /// dZ/d log_const of the prior precision of each kept weight, k; 0 for flat ones.
-    pub weight_log: Vec<f64>,
-    /// For each term, dZ/d argument of each unit, n × stride; 0 in the places of predictors.
-    pub args: Vec<Vec<f64>>,
-}
+use crate::runtime::adjoint::Adjoint;
 
 /// At an expansion. With c = Σ V dh/df and p = Σ Φᵀ c (all in the units of Φ):
 /// dZ/dθ = Σ dl − ½ Σ v dh − ½ pᵀ Φᵀ dδ for an argument;
@@ -58,15 +44,21 @@ pub(super) fn adjoint(frame: &Frame, here: &Expansion, x: &[f64]) -> Adjoint {
     let first = core.classes.len();
     let weight_log =
         order.iter().map(|o| o.2.checked_sub(flat).map_or(0.0, |at| slopes[first + at])).collect();
-    Adjoint {
-        kept: order.iter().map(|o| o.0).collect(),
-        design,
-        offset,
-        weight_log,
-        args: arguments(frame, here, x, &pull),
+    let args = arguments(frame, here, x, &pull);
+    let mut noise_log = Vec::new();
+    for (term, args) in frame.terms.iter().zip(&args) {
+        for n in 0..term.likelihood.len() {
+            // d/d ln τ = τ d/dτ
+            noise_log.push(match term.likelihood.precision {
+                Some((place, _)) => args[n * term.likelihood.stride + place] * term.noise[n].at(x).exp(),
+                None => 0.0,
+            });
+        }
     }
+    Adjoint { design, offset: offset.as_slice().to_vec(), noise_log, weight_log, args }
 }
 
+/// For each term, dZ/d argument of each unit, n × stride; 0 in the places of predictors.
 fn arguments(frame: &Frame, here: &Expansion, x: &[f64], pull: &DVector<f64>) -> Vec<Vec<f64>> {
     let phi_sigma = &here.phi * &here.sigma;
     let moved = &here.phi * pull;

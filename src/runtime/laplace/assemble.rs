@@ -1,5 +1,7 @@
 //! From a Laplace plan and bound data to its numeric problem.
 
+use nalgebra::DMatrix;
+
 use super::problem::{LaplaceProblem, Likelihood};
 use crate::check::typed::ExprId;
 use crate::design::{EvalError, Evaluator, Restrict, Why, affine};
@@ -71,12 +73,24 @@ pub fn assemble_laplace(
             stride,
             precision,
         });
-        layout.terms.push(Rows { node: term.node, start, entries: units });
+        let per_row = terms.last().map_or_else(Vec::new, |t: &Likelihood| t.counts.clone());
+        layout.terms.push(Rows {
+            node: term.node,
+            start,
+            entries: units,
+            means: Vec::new(),
+            counts: per_row,
+            constant: Vec::new(),
+        });
         forms.push(form);
     }
     let listed: Vec<(usize, &[usize])> =
         rows.iter().map(|(start, entries)| (*start, entries.as_slice())).collect();
-    let design = stack(plan, eval, &forms, &layout, &listed, (offset.len(), weights.len()))?;
+    let mut design = stack(plan, eval, &forms, &layout, &listed, (offset.len(), weights.len()))?;
+    for (term, rows) in plan.terms.iter().zip(&mut layout.terms).filter(|(t, _)| t.centred) {
+        centre(&mut design, rows);
+        debug_assert_eq!(term.node, rows.node);
+    }
     Ok((LaplaceProblem { terms, offset, design, weights, hypers }, layout))
 }
 
@@ -107,4 +121,21 @@ fn unit(family: &Family, given: &[Option<Vec<f64>>], i: usize, n: usize, levels:
         }
     }
     out
+}
+
+/// Takes the weighted mean of each column out of the rows of a term.
+fn centre(design: &mut DMatrix<f64>, rows: &mut Rows) {
+    let total: f64 = rows.counts.iter().sum();
+    for (i, mut column) in design.column_iter_mut().enumerate() {
+        let mut part = column.rows_mut(rows.start, rows.counts.len());
+        let mean = part.iter().zip(&rows.counts).map(|(v, k)| k * v).sum::<f64>() / total;
+        let largest = part.amax();
+        part.add_scalar_mut(-mean);
+        // a constant column leaves rounding
+        if largest > 0.0 && part.amax() <= 1e-14 * largest {
+            part.fill(0.0);
+            rows.constant.push(i);
+        }
+        rows.means.push(mean);
+    }
 }

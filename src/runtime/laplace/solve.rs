@@ -2,7 +2,7 @@
 
 use nalgebra::DVector;
 
-use super::adjoint::{Adjoint, adjoint};
+use super::adjoint::adjoint;
 use super::expansion::Expansion;
 use super::finish::{finish, weights};
 use super::frame::{Frame, frame};
@@ -11,6 +11,7 @@ use super::rows::Rows;
 use super::search::{active_set, batch, greedy};
 use super::settle::Position;
 use crate::plan::ir::{Curvature, Options, Schedule};
+use crate::runtime::adjoint::Slope;
 use crate::runtime::control::{Budget, Control, Observer, Point};
 use crate::runtime::evidence::Warm;
 use crate::runtime::solution::{Failure, Solution};
@@ -111,25 +112,6 @@ pub fn slope(
         adjoint: adjoint(&frame, &position.here, &point.x),
         hypers: position.gradient,
     })
-}
-
-/// The objective, its slopes and what they are made of.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Slope {
-    /// Log evidence and log hyperprior.
-    pub objective: f64,
-    /// Log evidence alone.
-    pub log_evidence: f64,
-    /// d objective / d ln theta of each hyperparameter; 0 for held ones.
-    pub hypers: Vec<f64>,
-    /// Between which values each ln theta may move.
-    pub bounds: Vec<(f64, f64)>,
-    /// Mode of the weights.
-    pub mean: DVector<f64>,
-    /// −d²l/df² of each predictor by itself at the mode, R.
-    pub information: Vec<f64>,
-    /// Derivatives with respect to what the problem is made of.
-    pub adjoint: Adjoint,
 }
 
 /// The diagonal of the curvature, row after row.

@@ -3,13 +3,14 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::adjoint::{Adjoint, adjoint};
+use super::adjoint::adjoint;
 use super::expansion::Expansion;
 use super::factors::factors;
 use super::finish::weights;
 use super::frame::frame;
 use super::problem::LaplaceProblem;
 use crate::plan::ir::Options;
+use crate::runtime::adjoint::Adjoint;
 use crate::runtime::control::{Budget, Point};
 use crate::runtime::solution::Failure;
 

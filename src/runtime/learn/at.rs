@@ -9,13 +9,15 @@ use super::coordinates::{Param, Values};
 use crate::check::typed::{ExprId, ExprKind, NodeId, NodeKind};
 use crate::design::adjoint::{Bars, dependent};
 use crate::design::{
-    EvalError, Evaluator, Frozen, Inputs, Restrict, Starts, Value, Want, Why, affine_seeds, log_seeds,
+    EvalError, Evaluator, Frozen, Inputs, Restrict, Seed, Starts, Value, Want, Why, affine_seeds, log_seeds,
     pull_back,
 };
-use crate::plan::ir::{Plan, ScaleExpr};
+use crate::dist::{ArgShape, family};
+use crate::plan::ir::{Plan, ScaleExpr, Term};
+use crate::plan::params::free_cutpoints;
 use crate::runtime::adjoint::Adjoint;
-use crate::runtime::assemble::{Layout, assemble_kept};
-use crate::runtime::problem::Problem;
+use crate::runtime::assemble::{Layout, Rows};
+use crate::runtime::execute::Numeric;
 
 /// A model with data, at values of its parameters.
 pub(crate) struct At<'a> {
@@ -42,7 +44,13 @@ impl<'a> At<'a> {
         let params = plan
             .params
             .iter()
-            .map(|p| param(p.node, p.held, &mut Evaluator::new(inputs, &known, memory)))
+            .map(|p| {
+                let mut param = param(p.node, p.held, &mut Evaluator::new(inputs, &known, memory))?;
+                if let Some(start) = cutpoint_start(plan, inputs, p.node, param.start.len()) {
+                    param.start = start;
+                }
+                Ok(param)
+            })
             .collect::<Result<Vec<_>, _>>()?;
         let leaves: BTreeSet<NodeId> = params.iter().filter(|p| !p.held).map(|p| p.node).collect();
         let frozen_parts: Vec<ExprId> = (0..inputs.model.exprs.len() as u32)
@@ -80,8 +88,8 @@ impl<'a> At<'a> {
     }
 
     /// The problem here, of all weights or of those that `restrict` names.
-    pub fn problem(&self, restrict: &Restrict) -> Result<(Problem, Layout), EvalError> {
-        assemble_kept(self.plan, &mut Evaluator::new(self.inputs(), &self.frozen, self.memory), restrict)
+    pub fn problem(&self, restrict: &Restrict) -> Result<(Numeric, Layout), EvalError> {
+        Numeric::new(self.plan, &mut Evaluator::new(self.inputs(), &self.frozen, self.memory), restrict)
     }
 
     /// d objective / d parameter from the derivatives of the problem of the kept weights.
@@ -90,22 +98,40 @@ impl<'a> At<'a> {
         let starts: Starts = layout.blocks.iter().map(|p| (p.node, p.start)).collect();
         let columns = 1 + adjoint.design.ncols();
         let mut seeds = Vec::new();
-        for (term, rows) in self.plan.terms.iter().zip(&layout.terms) {
-            let size = self.size(term.node, term.mean)?;
-            let scalar = self.inputs.model.expr(term.mean).ty.shape.is_empty();
-            let mut bar = DMatrix::zeros(if scalar { 1 } else { size }, columns);
-            let mut noise = vec![0.0; size];
-            for (row, &entry) in (rows.start..).zip(&rows.entries) {
-                let to = if scalar { 0 } else { entry };
-                bar[(to, 0)] += adjoint.offset[row];
-                for c in 1..columns {
-                    bar[(to, c)] += adjoint.design[(row, c - 1)];
+        let mut first = 0;
+        for (t, (term, rows)) in self.plan.terms.iter().zip(&layout.terms).enumerate() {
+            let (size, form) = (self.size(term.node, term.mean)?, self.expr_size(term.mean)?);
+            // one predictor for each observation, or one a level
+            let width = form.checked_div(size).unwrap_or(1).max(1);
+            // Φ − 1 φ̄ᵀ hands on what is left of the mean over the rows
+            let total: f64 = rows.counts.iter().sum();
+            let mut taken = vec![0.0; columns];
+            if !rows.means.is_empty() {
+                for (c, taken) in taken.iter_mut().enumerate().skip(1) {
+                    *taken = adjoint.design.column(c - 1).rows(rows.start, rows.counts.len()).sum() / total;
                 }
-                noise[entry] = adjoint.noise_log[row];
             }
+            let mut bar = DMatrix::zeros(form, columns);
+            let mut noise = vec![0.0; size];
+            for (unit, &entry) in rows.entries.iter().enumerate() {
+                for level in 0..width {
+                    let row = rows.start + unit * width + level;
+                    let to = if form == 1 { 0 } else { entry + level * size };
+                    bar[(to, 0)] += adjoint.offset[row];
+                    for c in 1..columns {
+                        let count = rows.counts.get(unit).copied().unwrap_or(1.0);
+                        bar[(to, c)] += adjoint.design[(row, c - 1)] - count * taken[c];
+                    }
+                }
+                noise[entry] = adjoint.noise_log[first + unit];
+            }
+            first += rows.entries.len();
             seeds.extend(affine_seeds(&mut eval, term.mean, restrict, &starts, bar, &self.leaves)?);
             if let Some(scale) = term.scale {
                 seeds.extend(self.scale(&mut eval, scale, noise)?);
+            }
+            if let Some(args) = adjoint.args.get(t) {
+                seeds.extend(self.arguments(term, rows, args, size)?);
             }
         }
         for (block, place) in self.plan.blocks.iter().zip(&layout.blocks) {
@@ -118,17 +144,6 @@ impl<'a> At<'a> {
             }
             seeds.extend(self.scale(&mut eval, scale, of_entry)?);
         }
-        for (term, name, bar) in &adjoint.args {
-            let Some(expr) = self.argument(*term, name) else { continue };
-            let failed = |why| EvalError { expr, why };
-            let inputs = self.inputs();
-            let (_, rows, cols) = inputs.shape(&inputs.model.expr(expr).ty).map_err(failed)?;
-            if rows * cols != bar.len() {
-                return Err(failed(Why::Shape((bar.len(), 1), (rows, cols))));
-            }
-            let adjoint = DMatrix::from_column_slice(rows, cols, bar);
-            seeds.push(crate::design::Seed { expr, want: Want::all(), adjoint });
-        }
         pull_back(&mut eval, seeds, &self.leaves)
     }
 
@@ -138,14 +153,55 @@ impl<'a> At<'a> {
         eval: &mut Evaluator<'_>,
         scale: ScaleExpr,
         log: Vec<f64>,
-    ) -> Result<Vec<crate::design::Seed>, EvalError> {
+    ) -> Result<Vec<Seed>, EvalError> {
         let log = log.into_iter().map(|g| scale.power * g).collect();
         log_seeds(eval, scale.value, log, &self.leaves)
     }
 
-    fn argument(&self, term: usize, name: &str) -> Option<ExprId> {
-        let node = self.plan.terms.get(term)?.node;
-        self.inputs.model.node(node).dist()?.arg(name)
+    /// Seeds for the arguments of a family beside predictor and scale, from those of each observation.
+    fn arguments(
+        &self,
+        term: &Term,
+        rows: &Rows,
+        of_units: &[f64],
+        size: usize,
+    ) -> Result<Vec<Seed>, EvalError> {
+        let inputs = self.inputs();
+        let levels = inputs.levels.get(&term.node).map_or(2, Vec::len);
+        let Some(family) = family(&term.family) else { return Ok(Vec::new()) };
+        let stride = of_units.len().checked_div(rows.entries.len()).unwrap_or(0);
+        let mut seeds = Vec::new();
+        for (name, expr) in &term.args {
+            let shape = family.args.iter().find(|a| a.name == name).map(|a| a.shape);
+            let (Some(shape), Some(place)) = (shape, family.places(name, levels)) else { continue };
+            let failed = |why| EvalError { expr: *expr, why };
+            let (_, height, width) = inputs.shape(&inputs.model.expr(*expr).ty).map_err(failed)?;
+            let mut bar = vec![0.0; height * width];
+            for (unit, &entry) in rows.entries.iter().enumerate() {
+                for k in 0..place.len() {
+                    let to = match shape {
+                        _ if bar.len() == 1 => 0,
+                        ArgShape::Node => entry,
+                        ArgShape::PerLevel => entry + k * size,
+                        ArgShape::Cutpoints => k,
+                    };
+                    let found = of_units.get(unit * stride + place.start + k);
+                    if let (Some(bar), Some(found)) = (bar.get_mut(to), found) {
+                        *bar += found;
+                    }
+                }
+            }
+            let adjoint = DMatrix::from_column_slice(height, width, &bar);
+            seeds.push(Seed { expr: *expr, want: Want::all(), adjoint });
+        }
+        Ok(seeds)
+    }
+
+    fn expr_size(&self, expr: ExprId) -> Result<usize, EvalError> {
+        let inputs = self.inputs();
+        let shape = inputs.shape(&inputs.model.expr(expr).ty);
+        let (_, rows, cols) = shape.map_err(|why| EvalError { expr, why })?;
+        Ok(rows * cols)
     }
 
     fn size(&self, node: NodeId, expr: ExprId) -> Result<usize, EvalError> {
@@ -154,6 +210,34 @@ impl<'a> At<'a> {
         let (_, rows, cols) = shape.map_err(|why| EvalError { expr, why })?;
         Ok(rows * cols)
     }
+}
+
+/// Where learned cutpoints without a start begin: at the quantiles of the observed levels, the optimum
+/// for a predictor of 0. Half an observation more at each level keeps levels that do not occur apart.
+fn cutpoint_start(plan: &Plan, inputs: Inputs<'_>, node: NodeId, len: usize) -> Option<Vec<f64>> {
+    if !matches!(inputs.model.node(node).kind, NodeKind::Param { start: None }) {
+        return None;
+    }
+    let term = plan.terms.iter().find(|t| {
+        let dist = inputs.model.node(t.node).dist();
+        dist.and_then(|d| free_cutpoints(inputs.model, d)) == Some(node)
+    })?;
+    let latent = inputs.model.node(term.node).dist()?.family.score.as_ref()?.latent.as_ref()?;
+    let mut counts = vec![0.5; len + 1];
+    for level in inputs.values.get(&term.node)?.array.iter().filter(|y| !y.is_nan()) {
+        *counts.get_mut(*level as usize)? += 1.0;
+    }
+    let total: f64 = counts.iter().sum();
+    let mut below = 0.0;
+    Some(
+        counts[..len]
+            .iter()
+            .map(|count| {
+                below += count / total;
+                (latent.quantile)(&term.predictor, below)
+            })
+            .collect(),
+    )
 }
 
 /// A parameter with its start values.

@@ -202,6 +202,11 @@ impl Coordinates {
         start.into_iter().zip(kinds).map(bound).collect()
     }
 
+    /// Whether some coordinate is the logarithm of a value.
+    pub fn has_logarithms(&self) -> bool {
+        self.free().any(|p| matches!(p.elem, Elem::Positive | Elem::NonNegative))
+    }
+
     /// Another start: coordinates that are logarithms move together, those of reals stay.
     pub fn moved_start(&self, by: f64) -> Values {
         let mut values = self.start();

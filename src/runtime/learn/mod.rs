@@ -6,34 +6,45 @@
 
 pub(crate) mod at;
 pub mod coordinates;
-pub mod solver;
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use nalgebra::DMatrix;
 
 use at::At;
 use coordinates::{Coordinates, Values};
-use solver::Solver;
 
-use super::adjoint::{Adjoint, precision};
+use super::adjoint::{Adjoint, Slope};
 use super::assemble::Layout;
 use super::control::{Budget, Observer};
 use super::evidence::Warm;
-use super::problem::{Problem, WeightPrior};
 use super::solution::{Failure, Solution, Step, Stop};
+use crate::check::typed::NodeId;
+use crate::design::adjoint::Bars;
 use crate::design::{EvalError, Inputs, Restrict};
-use crate::math::lbfgs::{self, Settings, maximise};
-use crate::plan::ir::Plan;
+use crate::math::lbfgs::{Settings, maximise};
+use crate::math::newton::polish;
+use crate::plan::ir::{Options, Plan};
 
 /// Rounds of choosing weights and climbing.
 const ROUNDS: usize = 60;
 /// Steps of one climb before the weights are chosen again.
 const STEPS: usize = 40;
-/// Steps of the last climbs.
-const FINE_STEPS: usize = 1000;
+/// Slope at which Newton's method takes over in the last climbs, and steps until then.
+const NEAR: f64 = 1e-3;
+const NEAR_STEPS: usize = 150;
+/// Coordinates up to which the last climbs end by Newton's method, and its steps.
+const FEW: usize = 100;
+const NEWTON_STEPS: usize = 60;
+/// Last climbs.
+const LAST: usize = 8;
+/// The same where hyperparameters follow a rule of their own, by turns.
+const TURNS: usize = 60;
 /// Rise in nats below which the weights are settled.
 const RISE: f64 = 1e-3;
+/// Change of a coordinate below which parameters and hyperparameters by turns have settled.
+const SETTLED: f64 = 1e-4;
 /// Slope that the last climb leaves.
 const FLAT: f64 = 1e-7;
 /// A slope above this is no optimum.
@@ -75,26 +86,46 @@ impl From<Failure> for LearnError {
     }
 }
 
-/// Fits a plan with parameters. `options.restarts` is the number of other starts of the parameters.
+/// Where the search for each parameter starts.
+///
+/// # Errors
+/// A start that has no value, or lies outside the set of its parameter.
+pub fn starts(plan: &Plan, inputs: Inputs<'_>, memory: usize) -> Result<Values, EvalError> {
+    let (_, params) = At::start(plan, inputs, memory)?;
+    Ok(Coordinates::new(params).start())
+}
+
+/// Fits a plan with parameters, from the starts of the program, and with logarithmic coordinates from
+/// four times larger ones too; `options.restarts` is the number of starts beyond these.
 ///
 /// # Errors
 /// An expression that has no value at the start, or a method that fails there.
 pub fn learn(
     plan: &Plan,
     inputs: Inputs<'_>,
-    solver: &dyn Solver,
     budget: &Budget,
     on_step: &mut Observer<'_>,
 ) -> Result<Learned, LearnError> {
     let (at, params) = At::start(plan, inputs, budget.max_memory)?;
     let coordinates = Coordinates::new(params);
-    let started = Instant::now();
-    let mut learner =
-        Learner { at, coordinates, solver, budget, on_step, started, trace: Vec::new(), stopped: None };
+    // other starts are other starts of the parameters
+    let options = Options { restarts: 0, ..plan.options };
+    let starts = 1 + plan.options.restarts + usize::from(coordinates.has_logarithms());
+    let mut learner = Learner {
+        at,
+        coordinates,
+        options,
+        budget,
+        on_step,
+        started: Instant::now(),
+        trace: Vec::new(),
+        stopped: None,
+        joint: true,
+    };
     let mut best: Option<Here> = None;
-    for attempt in 0..=plan.options.restarts {
-        // the starts of the program, then four times larger and smaller logarithmic ones, and so on
-        let factor = ((attempt + 1) / 2) as f64 * 4f64.ln();
+    for attempt in 0..starts {
+        // four times larger, four times smaller, sixteen times larger …
+        let factor = attempt.div_ceil(2) as f64 * 4f64.ln();
         let start = learner.coordinates.moved_start(if attempt % 2 == 1 { factor } else { -factor });
         let found = match learner.climb(start) {
             Ok(found) => found,
@@ -116,12 +147,14 @@ pub fn learn(
 struct Learner<'a, 'o> {
     at: At<'a>,
     coordinates: Coordinates,
-    solver: &'a dyn Solver,
+    options: Options,
     budget: &'a Budget,
     on_step: &'a mut Observer<'o>,
     started: Instant,
     trace: Vec<f64>,
     stopped: Option<Stop>,
+    /// Whether hyperparameters follow the gradient of the same objective.
+    joint: bool,
 }
 
 /// A fit at some values of the parameters.
@@ -171,15 +204,21 @@ impl Learner<'_, '_> {
             if self.stopped.is_some() {
                 break;
             }
-            let (params, hypers) = self.rise(&here, Settings { slope: 1e-3, steps: STEPS, reach: REACH })?;
-            let warm = here.warm(hypers);
-            let next = self.fit(params, Some(&warm))?;
+            let (params, hypers) = self.rise(&here, false)?;
+            let (old, new) = (self.coordinates.of(&here.params), self.coordinates.of(&params));
+            let moved = old.iter().zip(&new).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let next = self.fit(params, Some(&here.warm(hypers)))?;
             let rise = next.objective() - here.objective();
-            let better = best.as_ref().is_none_or(|b| here.objective() > b.objective());
-            if better {
-                best = Some(std::mem::replace(&mut here, next));
-            } else {
-                here = next;
+            let before = std::mem::replace(&mut here, next);
+            if !self.joint {
+                // the fixed point of two rules is no maximum of one objective
+                if moved < SETTLED {
+                    break;
+                }
+                continue;
+            }
+            if best.as_ref().is_none_or(|b| before.objective() > b.objective()) {
+                best = Some(before);
             }
             if rise < RISE {
                 break;
@@ -193,17 +232,17 @@ impl Learner<'_, '_> {
 
     /// The last climbs, and the certificate of everything together.
     fn finish(mut self, mut here: Here, restarts: usize) -> Result<Learned, LearnError> {
-        let fine = Settings { slope: FLAT, steps: FINE_STEPS, reach: REACH };
-        for _ in 0..8 {
+        for _ in 0..if self.joint { LAST } else { TURNS } {
             if self.stopped.is_some() {
                 break;
             }
-            let (params, hypers) = self.rise(&here, fine)?;
+            let (params, hypers) = self.rise(&here, true)?;
             let next = self.fit(params, Some(&here.warm(hypers)))?;
             let settled = next.solution.active == here.solution.active;
+            let rise = next.objective() - here.objective();
             // a fit that drops what does not earn its keep may fall a little
             here = next;
-            if settled && self.slope(&here)? <= 10.0 * FLAT {
+            if settled && (self.slope(&here)? <= 10.0 * FLAT || (self.joint && rise.abs() < 1e-9)) {
                 break;
             }
         }
@@ -230,7 +269,11 @@ impl Learner<'_, '_> {
         let before = self.trace.len();
         let on_step = &mut *self.on_step;
         let mut counted = |step: &Step<'_>| on_step(&Step { iteration: before + step.iteration, ..*step });
-        let solution = self.solver.fit(&problem, &budget, warm, &mut counted)?;
+        let solution = match warm {
+            Some(warm) => problem.resume(&self.options, &budget, warm, &mut counted)?,
+            None => problem.solve(&self.options, &budget, &mut counted)?,
+        };
+        self.joint = problem.follows_gradient(&self.options);
         self.trace.extend(&solution.trace);
         if matches!(solution.report.stop, Stop::MaxIter | Stop::MaxTime | Stop::Interrupted) {
             self.stopped = self.stopped.or(Some(solution.report.stop));
@@ -243,8 +286,9 @@ impl Learner<'_, '_> {
         Budget { max_time: left, ..*self.budget }
     }
 
-    /// Climbs on the kept weights; the parameters and all hyperparameters where it ended.
-    fn rise(&mut self, here: &Here, settings: Settings) -> Result<(Values, Vec<f64>), LearnError> {
+    /// Climbs on the kept weights, some way or as far as rounding allows; the parameters and all
+    /// hyperparameters where it ended.
+    fn rise(&mut self, here: &Here, fine: bool) -> Result<(Values, Vec<f64>), LearnError> {
         let z = self.coordinates.of(&here.params);
         let mut climb =
             Climb { restrict: here.restrict(), hypers: Vec::new(), values: here.solution.hypers.clone() };
@@ -253,10 +297,11 @@ impl Learner<'_, '_> {
         bounds.extend(limits);
         let x: Vec<f64> = z.iter().copied().chain(start).collect();
         let kept: Vec<usize> = here.solution.active.clone();
-        let (at, coordinates, solver, budget) = (&mut self.at, &self.coordinates, self.solver, self.budget);
-        let mut f = |x: &[f64]| evaluate(at, coordinates, solver, budget, &climb, x).ok();
+        let (at, coordinates, options, budget) =
+            (&mut self.at, &self.coordinates, &self.options, self.budget);
+        let mut f = |x: &[f64]| evaluate(at, coordinates, options, budget, &climb, x).ok();
         let (trace, on_step, stopped) = (&mut self.trace, &mut *self.on_step, &mut self.stopped);
-        let (started, max_time) = (self.started, self.budget.max_time);
+        let (started, max_time, max_iter) = (self.started, self.budget.max_time, self.options.max_iter);
         let mut told = |value: f64| {
             trace.push(value);
             let step = Step {
@@ -271,10 +316,23 @@ impl Learner<'_, '_> {
                 *stopped = Some(Stop::Interrupted);
             } else if max_time.is_some_and(|t| started.elapsed() >= t) {
                 *stopped = Some(Stop::MaxTime);
+            } else if trace.len() >= max_iter {
+                *stopped = Some(Stop::MaxIter);
             }
             stopped.is_none()
         };
-        let found: Option<lbfgs::Optimum> = maximise(&x, &bounds, &mut f, settings, &mut told);
+        let newton = fine && x.len() <= FEW;
+        let settings = Settings {
+            slope: if fine && !newton { FLAT } else { NEAR },
+            steps: if fine { NEAR_STEPS } else { STEPS },
+            reach: REACH,
+        };
+        let mut found = maximise(&x, &bounds, &mut f, settings, &mut told);
+        let near = found.as_ref().filter(|_| newton).map(|found| found.x.clone());
+        if let Some(near) = near {
+            let settings = Settings { slope: FLAT, steps: NEWTON_STEPS, reach: REACH };
+            found = polish(&near, &bounds, &mut f, settings, &mut told).or(found);
+        }
         let found = found.ok_or(Failure::NonFinite { step: "learning parameters" })?;
         let (z, ln) = found.x.split_at(z.len());
         let mut hypers = climb.values.clone();
@@ -288,13 +346,13 @@ impl Learner<'_, '_> {
         climb: &mut Climb,
         params: &Values,
     ) -> Result<(Vec<f64>, Vec<(f64, f64)>), LearnError> {
-        if !self.solver.follows_gradient() {
+        if !self.joint {
             return Ok((Vec::new(), Vec::new()));
         }
         self.at.go(self.coordinates.params(), params)?;
         let (problem, _) = self.at.problem(&climb.restrict)?;
-        let slope = self.solver.slope(&problem, self.budget, &climb.values)?;
-        climb.hypers = moving(&problem, &climb.values);
+        let slope = problem.slope(&self.options, self.budget, &climb.values)?;
+        climb.hypers = problem.moving(&climb.values);
         let ln = climb.hypers.iter().map(|h| climb.values[*h].ln()).collect();
         Ok((ln, climb.hypers.iter().map(|h| slope.bounds[*h]).collect()))
     }
@@ -304,7 +362,7 @@ impl Learner<'_, '_> {
         let climb =
             Climb { restrict: here.restrict(), hypers: Vec::new(), values: here.solution.hypers.clone() };
         let z = self.coordinates.of(&here.params);
-        let (_, slopes) = evaluate(&mut self.at, &self.coordinates, self.solver, self.budget, &climb, &z)?;
+        let (_, slopes) = evaluate(&mut self.at, &self.coordinates, &self.options, self.budget, &climb, &z)?;
         let pressed = |((z, g), (low, high)): ((&f64, &f64), &(f64, f64))| {
             if (z <= low && *g <= 0.0) || (z >= high && *g >= 0.0) { 0.0 } else { g.abs() }
         };
@@ -317,12 +375,10 @@ impl Learner<'_, '_> {
         self.at.go(self.coordinates.params(), &here.params)?;
         let restrict = here.restrict();
         let (problem, layout) = self.at.problem(&restrict)?;
-        let hypers = &here.solution.hypers;
-        let slope = self.solver.slope(&problem, self.budget, hypers)?;
-        let mut information = crate::design::adjoint::Bars::new();
+        let slope = problem.slope(&self.options, self.budget, &here.solution.hypers)?;
+        let mut information = Bars::new();
         for pattern in 0..PATTERNS {
-            let signs = signed(&problem, hypers, &slope.mean, pattern);
-            for (node, bar) in self.at.pull(&signs, &layout, &restrict)? {
+            for (node, bar) in self.at.pull(&signed(&slope, pattern), &layout, &restrict)? {
                 let square = bar.map(|g| g * g / PATTERNS as f64);
                 match information.get_mut(&node) {
                     Some(sum) => *sum += square,
@@ -341,7 +397,7 @@ impl Learner<'_, '_> {
 fn evaluate(
     at: &mut At<'_>,
     coordinates: &Coordinates,
-    solver: &dyn Solver,
+    options: &Options,
     budget: &Budget,
     climb: &Climb,
     x: &[f64],
@@ -352,43 +408,52 @@ fn evaluate(
     climb.hypers.iter().zip(ln).for_each(|(h, ln)| hypers[*h] = ln.exp());
     at.go(coordinates.params(), &params)?;
     let (problem, layout) = at.problem(&climb.restrict)?;
-    let slope = solver.slope(&problem, budget, &hypers)?;
+    let slope = problem.slope(options, budget, &hypers)?;
     let bars = at.pull(&slope.adjoint, &layout, &climb.restrict)?;
     let mut slopes = coordinates.slopes(&params, &bars);
     slopes.extend(climb.hypers.iter().map(|h| slope.hypers[*h]));
     Ok((slope.objective, slopes))
 }
 
-/// Free hyperparameters with a finite value that scale something in the problem or have a prior.
-fn moving(problem: &Problem, values: &[f64]) -> Vec<usize> {
-    let mut used: Vec<bool> = problem.hypers.iter().map(|h| h.rate > 0.0).collect();
-    let weights = problem.weights.iter().filter_map(|w| match w {
-        WeightPrior::Normal(scale) => Some(scale),
-        WeightPrior::Flat => None,
-    });
-    for scale in problem.noise.iter().chain(weights) {
-        scale.powers.iter().for_each(|(h, _)| used[*h] = true);
-    }
-    let free = |h: &usize| used[*h] && problem.hypers[*h].held.is_none() && values[*h].is_finite();
-    (0..problem.hypers.len()).filter(free).collect()
-}
-
 /// Random signs on everything a parameter can move, each by the root of its information.
-fn signed(problem: &Problem, hypers: &[f64], mean: &nalgebra::DVector<f64>, pattern: u64) -> Adjoint {
+fn signed(slope: &Slope, pattern: u64) -> Adjoint {
     let mut state = pattern.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1);
     let mut sign = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         if state >> 63 == 0 { 1.0 } else { -1.0 }
     };
-    let n = problem.targets.len();
-    let root = |row: usize| (problem.counts[row] * precision(&problem.noise[row], hypers)).sqrt();
-    let offset: Vec<f64> = (0..n).map(|row| sign() * root(row)).collect();
+    let offset: Vec<f64> = slope.information.iter().map(|h| sign() * h.max(0.0).sqrt()).collect();
+    let (n, of) = (offset.len().max(1) as f64, &slope.adjoint);
+    // arguments beside the predictor are taken to be as informative as it is
+    let typical = (slope.information.iter().map(|h| h.max(0.0)).sum::<f64>() / n).sqrt();
     let half = 0.5f64.sqrt();
+    let mut signs = |count: usize, each: f64| (0..count).map(|_| sign() * each).collect::<Vec<f64>>();
     Adjoint {
-        design: DMatrix::from_fn(n, mean.len(), |row, i| offset[row] * mean[i]),
-        noise_log: (0..n).map(|row| sign() * half * problem.counts[row].sqrt()).collect(),
-        weight_log: (0..mean.len()).map(|_| sign() * half).collect(),
+        design: DMatrix::from_fn(offset.len(), slope.mean.len(), |row, i| offset[row] * slope.mean[i]),
+        noise_log: signs(of.noise_log.len(), half),
+        weight_log: signs(of.weight_log.len(), half),
+        args: of.args.iter().map(|a| signs(a.len(), typical)).collect(),
         offset,
-        args: Vec::new(),
     }
+}
+
+/// The objective at the start values of the parameters and at these hyperparameters, every weight in the
+/// model, and its derivative by each parameter. For tests and teaching.
+///
+/// # Errors
+/// An expression that has no value, or a method that fails there.
+pub fn slope_at_start(
+    plan: &Plan,
+    inputs: Inputs<'_>,
+    budget: &Budget,
+    hypers: &[f64],
+) -> Result<(Slope, Bars), LearnError> {
+    let (at, _) = At::start(plan, inputs, budget.max_memory)?;
+    let restrict = Restrict::default();
+    let (problem, layout) = at.problem(&restrict)?;
+    let all: BTreeMap<NodeId, Vec<usize>> =
+        layout.blocks.iter().map(|p| (p.node, (0..p.len).collect())).collect();
+    let slope = problem.slope(&plan.options, budget, hypers)?;
+    let bars = at.pull(&slope.adjoint, &layout, &Restrict { active: all, ..restrict })?;
+    Ok((slope, bars))
 }

@@ -77,7 +77,14 @@ pub fn assemble(
                 many => many.get(i).copied().unwrap_or(Kind::Gaussian),
             },
         }));
-        layout.terms.push(Rows { node: term.node, start, entries });
+        layout.terms.push(Rows {
+            node: term.node,
+            start,
+            entries,
+            means: Vec::new(),
+            counts: Vec::new(),
+            constant: Vec::new(),
+        });
         forms.push(form);
     }
     let places: Vec<(usize, &[usize])> =

@@ -62,7 +62,7 @@ impl Schema {
     }
 
     /// Puts back what is frozen.
-    pub(super) fn restore(&self, model: &Model, bound: &mut Bound) {
+    pub(crate) fn restore(&self, model: &Model, bound: &mut Bound) {
         bound.dims = self.dims.iter().cloned().collect();
         bound.levels = self.levels.clone();
         for (id, constant) in &self.constants {

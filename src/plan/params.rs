@@ -1,0 +1,185 @@
+//! Learned parameters in a plan: where they enter, how they are searched, and what stops that.
+
+use std::collections::BTreeSet;
+
+use super::ir::{Param, Step};
+use crate::check::typed::{Dist, ExprId, ExprKind, Model, Native, Node, NodeId, NodeKind};
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::dist::Elem;
+use crate::graph::linear::names;
+use crate::graph::walk::{Lets, fold, params as params_of};
+
+/// Every `param` of a model, in order.
+pub fn params(model: &Model) -> Vec<Param> {
+    let of = |node: &Node| {
+        let enters = model
+            .stochastic()
+            .filter(|(_, d)| d.args.iter().any(|a| params_of(model, a.value).contains(&node.id)))
+            .map(|(n, _)| n.name.clone())
+            .collect();
+        Param {
+            node: node.id,
+            name: node.name.clone(),
+            set: node.ty.elem.name().to_owned(),
+            coordinate: coordinate(node.ty.elem).to_owned(),
+            enters,
+            held: is_held(model, node.id),
+        }
+    };
+    model.nodes.iter().filter(|n| matches!(n.kind, NodeKind::Param { .. })).map(of).collect()
+}
+
+/// The learned cutpoints of a likelihood, if they are a parameter as it is.
+pub fn free_cutpoints(model: &Model, dist: &Dist) -> Option<NodeId> {
+    let latent = dist.family.score.as_ref()?.latent.as_ref()?;
+    param_itself(model, dist.arg(latent.cutpoints)?)
+}
+
+/// The parameter that an expression is.
+fn param_itself(model: &Model, e: ExprId) -> Option<NodeId> {
+    match model.expr(e).kind {
+        ExprKind::Node(id) if matches!(model.node(id).kind, NodeKind::Param { .. }) => Some(id),
+        _ => None,
+    }
+}
+
+/// A scale of a latent value beside free cutpoints is not identified: (w, b, σ, α) → (c w, c b, c σ, α/c²)
+/// changes nothing. It stays where it starts.
+fn is_held(model: &Model, param: NodeId) -> bool {
+    model.stochastic().any(|(_, dist)| {
+        let latent = dist.family.score.as_ref().and_then(|s| s.latent.as_ref());
+        let scale = latent.and_then(|l| dist.arg(l.scale)).and_then(|e| param_itself(model, e));
+        scale == Some(param) && free_cutpoints(model, dist).is_some()
+    })
+}
+
+/// The unconstrained number that is searched.
+fn coordinate(elem: Elem) -> &'static str {
+    match elem {
+        Elem::Positive | Elem::NonNegative => "ln p",
+        Elem::Unit => "ln p/(1 − p)",
+        Elem::Increasing => "p_1, ln(p_k − p_(k−1))",
+        Elem::Simplex => "ln p_k/p_K",
+        _ => "p",
+    }
+}
+
+/// What makes it impossible to learn the parameters of a model by the gradient of a point plan.
+pub fn param_obstacles(model: &Model) -> Diagnostics {
+    let mut found = Vec::new();
+    for node in &model.nodes {
+        if matches!(node.kind, NodeKind::Param { .. }) && !is_continuous(node.ty.elem) {
+            found.push(
+                Diagnostic::error(
+                    "E0614",
+                    format!(
+                        "`{}` is {}, and only continuous parameters are learned",
+                        node.name, node.ty.elem
+                    ),
+                )
+                .at(node.span, "has no derivative")
+                .help(format!("write `let {} = …` and compare the evidence of a few values", node.name)),
+            );
+        }
+        let Some(dist) = node.dist() else { continue };
+        let prior = matches!(node.kind, NodeKind::Latent(_)) && dist.family.precision_prior.is_some();
+        for arg in dist.args.iter().filter(|_| prior) {
+            if let Some(list) = listed(model, &params_of(model, arg.value)) {
+                found.push(
+                    Diagnostic::error(
+                        "E0614",
+                        format!("the {} of `{}` depends on the learned {list}", arg.name, node.name),
+                    )
+                    .at(arg.span, "a hyperprior must be known")
+                    .help("write a number; or drop the prior and learn the precision itself"),
+                );
+            }
+        }
+        if let Some(list) = dist.weight.and_then(|w| listed(model, &params_of(model, w))) {
+            found.push(
+                Diagnostic::error(
+                    "E0614",
+                    format!("the case weights of `{}` depend on the learned {list}", node.name),
+                )
+                .at(dist.span, "how often a row counts must be known")
+                .help("put it into the precision instead"),
+            );
+        }
+        for arg in &dist.args {
+            if let Some((place, list)) = discrete_use(model, arg.value) {
+                found.push(
+                    Diagnostic::error(
+                        "E0614",
+                        format!("an index or a degree of `{}` depends on the learned {list}", node.name),
+                    )
+                    .at(model.expr(place).span, "has no derivative")
+                    .help("write a number, or compare the evidence of a few values"),
+                );
+            }
+        }
+    }
+    found
+}
+
+/// The step of the loop that learns them.
+pub fn steps(params: &[Param]) -> Vec<Step> {
+    let free: Vec<&str> = params.iter().filter(|p| !p.held).map(|p| p.name.as_str()).collect();
+    if free.is_empty() {
+        return Vec::new();
+    }
+    let of = free.join(", ");
+    let step = |does: String, formula: &str, latex: &str, source: &str, cost: &str| Step {
+        does,
+        formula: formula.to_owned(),
+        latex: latex.to_owned(),
+        source: source.to_owned(),
+        cost: cost.to_owned(),
+    };
+    vec![
+        step(
+            format!("derivative of the evidence by {of}"),
+            "dL/dp = Σ D_nj dΦ_nj/dp + …, D = H [(t − Φ m) mᵀ − Φ Σ], by the expression graph",
+            r"\frac{dL}{dp} = \sum_{nj} D_{nj}\,\frac{d\Phi_{nj}}{dp} + \dots,\quad D = H\,[(t - \Phi m)\,m^\top - \Phi\Sigma]",
+            "Tipping (2001), appendix C; mathematics §9",
+            "N k d",
+        ),
+        step(
+            format!("learn {of}"),
+            "L-BFGS in the coordinates of p and ln θ on the kept weights; then the weights again, from there",
+            r"(p, \ln\theta) \leftarrow (p, \ln\theta) + a H^{-1} g",
+            "Nocedal and Wright (2006), chapter 7; mathematics §9",
+            "N k² per step",
+        ),
+    ]
+}
+
+fn is_continuous(elem: Elem) -> bool {
+    matches!(
+        elem,
+        Elem::Real | Elem::NonNegative | Elem::Positive | Elem::Unit | Elem::Increasing | Elem::Simplex
+    )
+}
+
+fn listed(model: &Model, params: &BTreeSet<NodeId>) -> Option<String> {
+    (!params.is_empty()).then(|| names(model, params))
+}
+
+/// A part that is used as an index or a degree and depends on a parameter.
+fn discrete_use(model: &Model, root: ExprId) -> Option<(ExprId, String)> {
+    let mut found: Option<(ExprId, String)> = None;
+    fold(model, root, Lets::Follow, &mut |e, _: &[Option<&()>]| {
+        let discrete: Vec<ExprId> = match &model.expr(e).kind {
+            ExprKind::Gather { at, .. } | ExprKind::GatherColumns { at, .. } => vec![*at],
+            ExprKind::GatherPairs { rows, cols, .. } => vec![*rows, *cols],
+            ExprKind::OneHot(a) => vec![*a],
+            ExprKind::Call(Native::Powers, args) => args.iter().skip(1).copied().collect(),
+            _ => Vec::new(),
+        };
+        for place in discrete {
+            if let (None, Some(list)) = (&found, listed(model, &params_of(model, place))) {
+                found = Some((place, list));
+            }
+        }
+    });
+    found
+}
