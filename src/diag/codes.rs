@@ -216,11 +216,11 @@ codes! {
     "W0808" "the fit did not converge"
     "W0810" "jitter was needed"
     "W0811" "scores on the training rows"
-    "W0830" "fits that cannot be compared"
-    "W0831" "a compared fit did not converge"
     "W0812" "perfectly separated classes"
     "W0813" "a constant column beside free cutpoints"
     "W0814" "a parameter is held"
+    "W0830" "fits that cannot be compared"
+    "W0831" "a compared fit did not converge"
 }
 
 /// The registered code of that name.
