@@ -127,7 +127,11 @@ fn separation_and_what_cutpoints_take_over() {
                    y ~ Ordinal(probit = [1, x] * w, cutpoints = cut, sd = s)\n";
     let data = xy(&[-2.0, -1.0, -0.5, 0.3, 1.0, 1.5, 2.0, 2.5], &[1.0, 1.0, 2.0, 1.0, 2.0, 3.0, 2.0, 3.0]);
     warns(ordinal, &data, "W0813");
-    let held = warns(ordinal, &data, "W0814");
+    let free = ordinal.replace(
+        "w ~ Normal(0, precision = 1) [2]",
+        "alpha ~ Gamma(0, 0)\nw ~ Normal(0, precision = alpha) [2]",
+    );
+    let held = warns(&free, &data, "W0814");
     assert_eq!(held.to_json()["nodes"]["s"]["held"], true);
     assert_eq!(held.to_json()["nodes"]["s"]["value"], 2.0);
 }
