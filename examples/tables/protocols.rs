@@ -359,12 +359,10 @@ impl Protocol {
             self.machine
                 .map(|standardize| svm::choose(&split.train, &target, standardize, self.machine_widths()))
         };
-        let mut setting = machine(first).transpose()?;
+        // hundreds of machines a choice: once, on the first training part
+        let setting = machine(first).transpose()?;
         let mut widths = Vec::new();
-        for (s, split) in splits.iter().enumerate() {
-            if s > 0 && !self.once && self.widths.len() > 1 {
-                setting = machine(split).transpose()?;
-            }
+        for split in &splits {
             if !self.once && self.widths.len() > 1 {
                 width = Some(self.choose(&program, split)?);
             }

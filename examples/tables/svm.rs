@@ -1,5 +1,5 @@
 //! A support vector machine with a Gaussian kernel: cost, width (and tube of a regression) by 5-fold
-//! cross-validation on the training part, inputs scaled as for sbl. The machine is that of linfa-svm.
+//! cross-validation on the first training part, inputs scaled as for sbl. The machine is that of linfa-svm.
 
 use linfa::Dataset;
 use linfa::traits::{Fit, Predict};
