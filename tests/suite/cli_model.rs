@@ -235,7 +235,7 @@ fn examples_check_with_or_without_a_plan() {
     let place = place();
     place.file(
         "planless.sbl",
-        "data x: real[N]\ndata k: count[N]\nw ~ Normal(0, precision = 1)\nk ~ Poisson(rate = abs(x * w))\n",
+        "data x: real[N]\ndata k: count[N]\nw ~ Normal(0, precision = 1)\nk ~ Poisson(rate = exp(x * w))\n",
     );
     assert!(place.run(&["check", "planless.sbl"]).exits(0).err.contains("warning[W0601]"));
     place.run(&["graph", "planless.sbl"]).exits(0);

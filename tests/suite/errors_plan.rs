@@ -90,7 +90,7 @@ fn cases() -> Vec<Case> {
             "remove `curvature`",
         ),
         whole(
-            "use std.priors.ard\ndata x: real[N, D]\ndata t: count[N]\nw ~ ard(D)\nt ~ Poisson(rate = abs(x * w))\n",
+            "use std.priors.ard\ndata x: real[N, D]\ndata t: count[N]\nw ~ ard(D)\nt ~ Poisson(rate = exp(x * w))\n",
             "E0607",
             5,
             "no plan serves the model `model`",
@@ -320,7 +320,7 @@ fn all_obstacles_are_reported_at_once() {
 #[test]
 fn when_no_plan_serves_each_method_says_why() {
     let source =
-        "data x: real[N]\ndata k: count[N]\nw ~ Normal(0, precision = 1)\nk ~ Poisson(rate = abs(x * w))\n";
+        "data x: real[N]\ndata k: count[N]\nw ~ Normal(0, precision = 1)\nk ~ Poisson(rate = exp(x * w))\n";
     let errors = plan_of(source).2.unwrap_err();
     assert_eq!(errors.len(), 1);
     assert_eq!(

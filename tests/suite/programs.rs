@@ -54,7 +54,7 @@ model ripley {
     t ~ Bernoulli(logit = phi * w)
 }
 ",
-        "variational",
+        "laplace",
     ),
     (
         "ordinal",
