@@ -38,8 +38,10 @@ tau ~ Gamma(0, 0)
 t ~ Normal(phi * w, precision = tau)
 ";
 
+const METHODS: [&str; 2] = ["sequential", "evidence"];
+
 /// Repetitions stop after this time, or this many.
-const ENOUGH: (Duration, usize) = (Duration::from_secs(4), 7);
+const ENOUGH: (Duration, usize) = (Duration::from_secs(4), 25);
 
 struct Workload {
     name: String,
@@ -59,27 +61,29 @@ fn main() -> Result<()> {
             other => filter = Some(other.to_owned()),
         }
     }
-    let sizes: [fn() -> Workload; 8] = [
-        || sinc(100),
-        || sinc(1000),
-        || sinc(5000),
-        || sinc(10_000),
-        || sinc(20_000),
-        || linear(1000, 100, 10),
-        || linear(10_000, 500, 50),
-        || linear(100_000, 200, 20),
+    let sizes: [(&str, fn() -> Workload); 8] = [
+        ("sinc 100", || sinc(100)),
+        ("sinc 1000", || sinc(1000)),
+        ("sinc 5000", || sinc(5000)),
+        ("sinc 10000", || sinc(10_000)),
+        ("sinc 20000", || sinc(20_000)),
+        ("linear 1000×100", || linear(1000, 100, 10)),
+        ("linear 10000×500", || linear(10_000, 500, 50)),
+        ("linear 100000×200", || linear(100_000, 200, 20)),
     ];
-    for make in sizes {
+    for (name, make) in sizes {
+        let wanted =
+            |method: &str| filter.as_ref().is_none_or(|f| format!("{name} {method}").contains(f.as_str()));
+        if write.is_none() && !METHODS.iter().any(|m| wanted(m)) {
+            continue;
+        }
         let workload = make();
         if let Some(dir) = &write {
             std::fs::write(format!("{dir}/{}.csv", workload.name.replace([' ', '×'], "_")), workload.csv()?)?;
             continue;
         }
-        for method in ["sequential", "evidence"] {
-            let name = format!("{} {method}", workload.name);
-            if filter.as_ref().is_none_or(|f| name.contains(f.as_str())) {
-                workload.run(&name, method)?;
-            }
+        for method in METHODS.into_iter().filter(|m| wanted(m)) {
+            workload.run(&format!("{name} {method}"), method)?;
         }
     }
     Ok(())

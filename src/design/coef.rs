@@ -311,6 +311,8 @@ impl Coef {
             return Err(Why::Position(*r, self.rows));
         }
         let source = |i: usize| rows.map_or(i, |rows| rows[i]);
+        // rows as they are, the usual case
+        let plain = rows.is_none_or(|rows| rows.iter().enumerate().all(|(i, r)| i == *r));
         match &self.form {
             Form::Sparse(csr) => {
                 for i in 0..count {
@@ -327,7 +329,17 @@ impl Coef {
                 }
             }
             Form::Blocks(blocks) => {
-                for block in blocks {
+                for block in blocks.iter().filter(|b| plain && b.row.saturating_add(b.matrix.rows()) <= count)
+                {
+                    for (j, from) in block.matrix.array.column_iter().enumerate() {
+                        let mut to = out.column_mut(col + block.col + j);
+                        let mut to = to.rows_mut(row + block.row, from.len());
+                        to += from;
+                    }
+                }
+                for block in
+                    blocks.iter().filter(|b| !(plain && b.row.saturating_add(b.matrix.rows()) <= count))
+                {
                     let within: Vec<(usize, usize)> = (0..count)
                         .filter_map(|i| Some((i, source(i).checked_sub(block.row)?)))
                         .filter(|(_, r)| *r < block.matrix.rows())

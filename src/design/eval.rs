@@ -15,6 +15,7 @@ use super::value::{Rank, Value};
 use super::want::{Axis, Want};
 use crate::check::dim::{Atom, Dim};
 use crate::check::typed::{Expr, ExprId, ExprKind, Model, Native, NodeId, NodeKind, Type};
+use crate::math::sums::all_finite;
 
 /// A model with everything that has a value: dimensions, data, and any node that is held.
 #[derive(Clone, Copy, Debug)]
@@ -139,7 +140,9 @@ impl<'a> Evaluator<'a> {
     /// Also the first entry that is not finite, with its row and column in the whole value.
     pub fn finite(&mut self, e: ExprId, want: &Want) -> Result<Arc<Value>, EvalError> {
         let value = self.eval(e, want)?;
-        if let Some(at) = value.array.iter().position(|x| !x.is_finite()) {
+        if !all_finite(value.array.as_slice())
+            && let Some(at) = value.array.iter().position(|x| !x.is_finite())
+        {
             let rows = value.rows().max(1);
             let whole = |axis: &Axis, i: usize| match axis {
                 Axis::All => i,
@@ -369,7 +372,16 @@ impl<'a> Evaluator<'a> {
             }
             ExprKind::RowDot(..) => ops::row_dot(&next()?.array, &next()?.array)?,
             ExprKind::Call(native, _) => self.call(*native, args.collect(), want, (rows, cols))?,
-            ExprKind::Join(_) => ops::join(&args.collect::<Vec<_>>(), rows)?,
+            ExprKind::Join(_) => {
+                let mut parts: Vec<Arc<Value>> = args.collect();
+                match parts.as_slice() {
+                    // often all wanted columns lie in one part
+                    [one] if one.rank != Rank::Scalar && one.rows() == rows => {
+                        Arc::unwrap_or_clone(parts.remove(0)).array
+                    }
+                    parts => ops::join(parts, rows)?,
+                }
+            }
             ExprKind::Vector(_) => {
                 let mut out = ops::zeros(rows, 1)?;
                 for o in out.iter_mut() {

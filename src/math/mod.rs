@@ -1,9 +1,11 @@
 //! Numerical tools: special functions with stable tails, factorisations that report what they did,
 //! parallel columns, numerical rank.
 pub mod chol;
+pub mod gram;
 pub mod lbfgs;
 pub mod newton;
 pub mod parallel;
 pub mod qr;
 pub mod quadrature;
 pub mod special;
+pub mod sums;

@@ -3,6 +3,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::gram::triangle_by_gram;
+
 /// A column whose part outside the earlier ones is below this fraction of it counts as dependent.
 const DEPENDENT: f64 = 1e-11;
 
@@ -48,6 +50,9 @@ pub fn project_out(q: &DMatrix<f64>, a: &mut DMatrix<f64>) -> DMatrix<f64> {
 /// without squaring the condition.
 pub fn triangle(a: &DMatrix<f64>) -> DMatrix<f64> {
     let (n, k) = a.shape();
+    if let Some(r) = triangle_by_gram(a) {
+        return r;
+    }
     let chunk = (2 * k).max(64);
     let mut r = DMatrix::zeros(0, k);
     let mut start = 0;

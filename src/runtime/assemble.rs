@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use nalgebra::DMatrix;
 
 use crate::check::typed::{ExprId, NodeId};
-use crate::design::{Affine, EvalError, Evaluator, Restrict, Want, Why, affine, log_linear};
+use crate::design::{Affine, EvalError, Evaluator, Frozen, Inputs, Restrict, Want, Why, affine, log_linear};
 use crate::plan::ir::{Plan, ScaleExpr};
 
 use super::problem::{Hyper, Problem, Scale, WeightPrior};
+use super::solution::Failure;
+use super::source::Source;
 
 /// Where the entries of nodes stand in a [`Problem`].
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -66,12 +68,12 @@ fn find(places: &[Place], i: usize) -> Option<(NodeId, usize)> {
     Some((place.node, i - place.start))
 }
 
-/// Stacks rows, weights and hyperparameters in the order of the plan.
+/// Stacks rows, weights and hyperparameters in the order of the plan. The design is empty: see [`Design`].
 ///
 /// # Errors
 /// The expression that has no value, is not linear, or needs too much memory.
 pub fn assemble(plan: &Plan, eval: &mut Evaluator<'_>) -> Result<(Problem, Layout), EvalError> {
-    assemble_kept(plan, eval, &Restrict::default())
+    gather(plan, eval, &Restrict::default(), false)
 }
 
 /// The same with the kept innovations only: of a node that `restrict` names, these are its weights.
@@ -83,14 +85,24 @@ pub fn assemble_kept(
     eval: &mut Evaluator<'_>,
     restrict: &Restrict,
 ) -> Result<(Problem, Layout), EvalError> {
+    gather(plan, eval, restrict, true)
+}
+
+fn gather(
+    plan: &Plan,
+    eval: &mut Evaluator<'_>,
+    restrict: &Restrict,
+    columns: bool,
+) -> Result<(Problem, Layout), EvalError> {
     let mut layout = Layout::default();
     let hypers = assemble_hypers(plan, eval, &mut layout)?;
     let weights = assemble_weights(plan, eval, restrict, &mut layout)?;
 
-    let mut forms = Vec::with_capacity(plan.terms.len());
     let (mut targets, mut noise, mut counts, mut term_of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut forms = Vec::with_capacity(plan.terms.len());
+    let no_columns = only(&layout, &[]);
     for (t, term) in plan.terms.iter().enumerate() {
-        let form = affine(eval, term.mean, restrict)?;
+        let form = affine(eval, term.mean, if columns { restrict } else { &no_columns })?;
         let y = observed(eval, term.node, term.mean)?;
         let scale = term.scale.ok_or(EvalError { expr: term.mean, why: Why::NoValue(term.node) })?;
         let scales = scales(eval, scale, y.len(), &layout)?;
@@ -113,9 +125,85 @@ pub fn assemble_kept(
         });
         forms.push(form);
     }
-    let rows: Vec<(usize, &[usize])> = layout.terms.iter().map(|r| (r.start, r.entries.as_slice())).collect();
-    let design = stack(plan, eval, &forms, &layout, &rows, (targets.len(), weights.len()))?;
+    let design = if columns {
+        let rows: Vec<(usize, &[usize])> =
+            layout.terms.iter().map(|r| (r.start, r.entries.as_slice())).collect();
+        stack(plan, eval, &forms, &layout, &rows, (targets.len(), weights.len()))?
+    } else {
+        DMatrix::zeros(0, 0)
+    };
     Ok((Problem { targets, noise, counts, term: term_of, design, weights, hypers }, layout))
+}
+
+/// The columns of an assembled problem, evaluated when they are asked for.
+pub struct Design<'a> {
+    plan: &'a Plan,
+    layout: &'a Layout,
+    inputs: Inputs<'a>,
+    frozen: &'a Frozen,
+    memory: usize,
+    /// Why the last demand was not met.
+    pub error: Option<EvalError>,
+}
+
+impl<'a> Design<'a> {
+    /// The design of what [`assemble`] made.
+    pub fn new(
+        plan: &'a Plan,
+        layout: &'a Layout,
+        inputs: Inputs<'a>,
+        frozen: &'a Frozen,
+        memory: usize,
+    ) -> Self {
+        Design { plan, layout, inputs, frozen, memory, error: None }
+    }
+
+    /// Rows of the present entries, these columns of all innovations (ascending).
+    fn evaluate(&self, which: &[usize]) -> Result<DMatrix<f64>, EvalError> {
+        // nothing is remembered from one demand to the next
+        let mut eval = Evaluator::new(self.inputs, self.frozen, self.memory);
+        let all = self.layout.blocks.last().map_or(0, |p| p.start + p.len);
+        let restrict = if which.len() == all { Restrict::default() } else { only(self.layout, which) };
+        let n = self.layout.terms.last().map_or(0, |rows| rows.start + rows.entries.len());
+        let somewhere = self.plan.terms.first().map_or(ExprId(0), |t| t.mean);
+        let bytes = n.saturating_mul(which.len()).saturating_mul(size_of::<f64>());
+        if bytes > self.memory {
+            return Err(EvalError { expr: somewhere, why: Why::Memory(bytes, self.memory) });
+        }
+        let mut design = DMatrix::zeros(n, which.len());
+        for (rows, term) in self.layout.terms.iter().zip(&self.plan.terms) {
+            let form = affine(&mut eval, term.mean, &restrict)?;
+            for place in &self.layout.blocks {
+                let first = which.partition_point(|i| *i < place.start);
+                if let Some(coef) = form.coef(place.node) {
+                    // a scalar mean serves every entry
+                    let same = vec![0; rows.entries.len()];
+                    let entries = if form.len() == 1 { &same } else { &rows.entries };
+                    coef.add_to(Some(entries), &mut design, rows.start, first)
+                        .map_err(|why| EvalError { expr: term.mean, why })?;
+                }
+            }
+        }
+        Ok(design)
+    }
+}
+
+impl Source for Design<'_> {
+    fn columns(&mut self, which: &[usize]) -> Result<DMatrix<f64>, Failure> {
+        self.evaluate(which).map_err(|error| {
+            self.error = Some(error);
+            Failure::NonFinite { step: "design" }
+        })
+    }
+}
+
+/// Only these innovations (ascending).
+fn only(layout: &Layout, which: &[usize]) -> Restrict {
+    let active = layout.blocks.iter().map(|place| {
+        let of_block = which.iter().filter(|i| (place.start..place.start + place.len).contains(i));
+        (place.node, of_block.map(|i| i - place.start).collect())
+    });
+    Restrict { active: active.collect(), ..Restrict::default() }
 }
 
 pub(crate) fn assemble_hypers(

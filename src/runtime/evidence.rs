@@ -6,12 +6,14 @@ use super::batch::batch;
 pub use super::control::Budget;
 use super::control::{Control, Observer, Point};
 use super::core::{Core, Role};
+use super::findings;
 use super::finish::{Found, finish, weights};
 use super::greedy::{LEAST, greedy};
 use super::polish::{Position, active_set};
-use super::prepare::prepare;
+use super::prepare::{Exact, prepare};
 use super::problem::Problem;
 use super::solution::{Failure, Solution};
+use super::source::{Source, Stored};
 use super::start::{Start, set_bounds, start};
 use crate::math::qr::rank_up_to;
 use crate::plan::ir::{Options, Schedule};
@@ -20,10 +22,12 @@ use crate::plan::ir::{Options, Schedule};
 const RANK_TOLERANCE: f64 = 1e-11;
 /// The same, to see whether there is a gap.
 const COARSE_RANK_TOLERANCE: f64 = 1e-5;
+/// Largest difference, per observation, that a reduction of the rows may make.
+const AGREES: f64 = 1e-9;
 /// Noise held at this over the variance of the targets while a dictionary much larger than the data is pruned.
 const HELD_NOISE: f64 = 100.0;
 
-/// Fits a problem.
+/// Fits a problem whose design is there.
 ///
 /// The observer sees every iteration and may stop the fit; what is then known is returned. The same
 /// problem gives the same bits, unless a limit of time is hit.
@@ -37,15 +41,67 @@ pub fn solve(
     budget: &Budget,
     on_step: &mut Observer<'_>,
 ) -> Result<Solution, Failure> {
-    let mut core = prepare(problem, options, budget)?;
-    set_bounds(&mut core);
-    let rank = low_rank(&core);
+    solve_from(problem, &mut stored(problem)?, options, budget, on_step)
+}
+
+/// The design of a problem, if it has the right shape.
+pub(crate) fn stored(problem: &Problem) -> Result<Stored<'_>, Failure> {
+    match problem.design.shape() == (problem.targets.len(), problem.weights.len()) {
+        true => Ok(Stored(&problem.design)),
+        false => Err(Failure::NonFinite { step: "the shapes of the problem" }),
+    }
+}
+
+/// Fits a problem whose columns come from `source`; its own design is not looked at.
+///
+/// Columns of low rank are replaced by their coordinates in a basis, block by block, so that N × M numbers
+/// need not exist. The result is compared with the true columns of its weights; should it differ, the fit is
+/// done again without that.
+///
+/// # Errors
+/// As [`solve`], and those of the source.
+pub fn solve_from(
+    problem: &Problem,
+    source: &mut dyn Source,
+    options: &Options,
+    budget: &Budget,
+    on_step: &mut Observer<'_>,
+) -> Result<Solution, Failure> {
+    let prepared = prepare(problem, source, options, budget, true)?;
     let mut control = Control::new(options, budget, on_step);
+    let (mut core, exact) = (prepared.core, prepared.exact);
+    set_bounds(&mut core);
+    let mut rank = low_rank(&core);
+    let choice = if prepared.too_large { Choice::OneAtATime } else { Choice::by_rank(rank) };
+    let mut found = search(&core, choice, &mut control)?;
+    if let Some(exact) = exact
+        && !agrees(&exact, &core, &found.point, source)?
+    {
+        core = prepare(problem, source, options, budget, false)?.core;
+        set_bounds(&mut core);
+        rank = low_rank(&core);
+        found = search(&core, Choice::by_rank(rank), &mut control)?;
+    }
+    let takes_up = findings::TakesUp::new(&core, problem, source)?;
+    finish(&core, problem, &takes_up, found, rank, control)
+}
+
+/// Whether evidence and slope at a point are the same with the true columns.
+fn agrees(exact: &Exact, core: &Core, point: &Point, source: &mut dyn Source) -> Result<bool, Failure> {
+    let (true_core, true_point) = exact.at(core, point, source)?;
+    let (here, there) = (Position::new(core, point)?, Position::new(&true_core, &true_point)?);
+    let slope = (here.gradient.iter().zip(&there.gradient)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let off = (here.posterior.log_evidence - there.posterior.log_evidence).abs();
+    Ok(off <= AGREES * (core.count() + here.posterior.log_evidence.abs()) && slope <= AGREES * core.count())
+}
+
+/// The best of all starts.
+fn search(core: &Core, choice: Choice, control: &mut Control<'_>) -> Result<Found, Failure> {
     let mut best: Option<(f64, Found)> = None;
-    for attempt in 0..=options.restarts {
-        let begin = Begin::of(&core, attempt, rank.is_some(), options, best.as_ref().map(|b| &b.1.point));
-        let found = run(&core, begin, &mut control)?;
-        let objective = Position::new(&core, &found.point)?.objective;
+    for attempt in 0..=control.options.restarts {
+        let begin = Begin::of(core, attempt, choice, control.options, best.as_ref().map(|b| &b.1.point));
+        let found = run(core, begin, control)?;
+        let objective = Position::new(core, &found.point)?.objective;
         if best.as_ref().is_none_or(|b| objective > b.0 + 1e-9 * (1.0 + b.0.abs())) {
             best = Some((objective, found));
         }
@@ -53,9 +109,23 @@ pub fn solve(
             break;
         }
     }
-    match best {
-        Some((_, found)) => finish(&core, problem, found, rank, control),
-        None => Err(Failure::NonFinite { step: "starts" }),
+    best.map(|b| b.1).ok_or(Failure::NonFinite { step: "starts" })
+}
+
+/// Which schedules there are to choose from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    /// Both, as the plan says.
+    Free,
+    /// One at a time first: the columns are of low rank, all-at-once updates stay on flat ridges.
+    Ridge,
+    /// Only one at a time: there is no memory for all at once.
+    OneAtATime,
+}
+
+impl Choice {
+    fn by_rank(rank: Option<usize>) -> Choice {
+        if rank.is_some() { Choice::Ridge } else { Choice::Free }
     }
 }
 
@@ -80,7 +150,7 @@ pub fn resume(
     warm: &Warm,
     on_step: &mut Observer<'_>,
 ) -> Result<Solution, Failure> {
-    let mut core = prepare(problem, options, budget)?;
+    let mut core = prepare(problem, &mut stored(problem)?, options, budget, false)?.core;
     set_bounds(&mut core);
     let rank = low_rank(&core);
     let mut control = Control::new(options, budget, on_step);
@@ -96,7 +166,8 @@ pub fn resume(
     let held_first = is_undetermined(&core);
     let all_free = vec![false; core.hypers.len()];
     active_set(&core, &mut point, &all_free, !held_first, &mut control)?;
-    finish(&core, problem, Found { point, held_first }, rank, control)
+    let takes_up = findings::TakesUp::new(&core, problem, &mut stored(problem)?)?;
+    finish(&core, problem, &takes_up, Found { point, held_first }, rank, control)
 }
 
 /// The objective and its slopes at given hyperparameters, with every weight of the problem in the model.
@@ -109,7 +180,7 @@ pub fn slope(
     budget: &Budget,
     hypers: &[f64],
 ) -> Result<Slope, Failure> {
-    let mut core = prepare(problem, options, budget)?;
+    let mut core = prepare(problem, &mut stored(problem)?, options, budget, false)?.core;
     set_bounds(&mut core);
     let point = Point { x: core.from_values(hypers), active: (0..core.weights.len()).collect() };
     let here = Position::new(&core, &point)?;
@@ -138,11 +209,10 @@ struct Begin {
 }
 
 impl Begin {
-    /// The schedule of the plan first (one at a time if the columns are of low rank: all-at-once updates stay on
-    /// flat ridges), then the other one, then one at a time from the best so far, then other noise and prior
+    /// The schedule of the plan first, then the other one, then one at a time from the best so far, then other noise and prior
     /// precisions, then random ones, by turns.
-    fn of(core: &Core, attempt: usize, low_rank: bool, options: &Options, best: Option<&Point>) -> Begin {
-        let planned = options.schedule == Schedule::Sequential || low_rank;
+    fn of(core: &Core, attempt: usize, choice: Choice, options: &Options, best: Option<&Point>) -> Begin {
+        let planned = options.schedule == Schedule::Sequential || choice != Choice::Free;
         if let (2, Some(best)) = (attempt, best) {
             return Begin { sequential: true, point: best.clone() };
         }
@@ -153,7 +223,7 @@ impl Begin {
             5 => Start { prior: 1e2, ..Start::default() },
             seed => Start { seed: seed as u64, ..Start::default() },
         };
-        let sequential = if attempt == 1 { !planned } else { planned };
+        let sequential = (planned != (attempt == 1)) || choice == Choice::OneAtATime;
         // the evidence prefers to interpolate: prune at a held noise, then free it (mathematics §1)
         let noise = if is_undetermined(core) { HELD_NOISE } else { kind.noise };
         let x = start(core, Start { noise, ..kind });

@@ -1,7 +1,7 @@
 //! From a plan and bound data to a solution, whatever the method.
 
 use super::adjoint::Slope;
-use super::assemble::{Layout, assemble_kept};
+use super::assemble::{Design, Layout, assemble, assemble_kept};
 use super::control::{Budget, Observer};
 use super::evidence::Warm;
 use super::laplace::assemble::assemble_laplace;
@@ -24,6 +24,17 @@ pub enum Numeric {
 }
 
 impl Numeric {
+    /// Evaluates everything that the plan needs, but for the design of a Gaussian problem: see [`Design`].
+    ///
+    /// # Errors
+    /// The expression that has no value, is not linear, or needs too much memory.
+    pub fn on_demand(plan: &Plan, eval: &mut Evaluator<'_>) -> Result<(Numeric, Layout), EvalError> {
+        match plan.method.as_str() {
+            "evidence" => assemble(plan, eval).map(|(p, layout)| (Numeric::Evidence(p), layout)),
+            _ => Numeric::new(plan, eval, &Restrict::default()),
+        }
+    }
+
     /// Evaluates everything that the plan needs, of all innovations or of those that `restrict` names.
     ///
     /// # Errors
@@ -57,6 +68,23 @@ impl Numeric {
             Numeric::Evidence(problem) => evidence::solve(problem, options, budget, on_step),
             Numeric::Laplace(problem) => laplace::solve::solve(problem, options, budget, on_step),
             Numeric::Variational(problem) => variational::solve(problem, options, budget, on_step),
+        }
+    }
+
+    /// The same, with the columns of a Gaussian problem evaluated when they are asked for.
+    ///
+    /// # Errors
+    /// As [`Numeric::solve`], and those of the design.
+    pub fn solve_from(
+        &self,
+        design: &mut Design<'_>,
+        options: &Options,
+        budget: &Budget,
+        on_step: &mut Observer<'_>,
+    ) -> Result<Solution, Failure> {
+        match self {
+            Numeric::Evidence(problem) => evidence::solve_from(problem, design, options, budget, on_step),
+            _ => self.solve(options, budget, on_step),
         }
     }
 

@@ -1,14 +1,15 @@
 //! What the user should know about a fit: constant targets, noise that is not identified, a mean far
 //! from zero, low rank, nothing relevant.
 
-use nalgebra::DVector;
+use nalgebra::{DMatrix, DVector};
 
 use super::control::Point;
 use super::core::{Core, Role};
 use super::finish::is_at_cap;
 use super::polish::Position;
 use super::problem::{Problem, WeightPrior};
-use super::solution::{Certificate, Finding};
+use super::solution::{Certificate, Failure, Finding};
+use super::source::Source;
 
 /// The noise is not identified if fewer than this share of the observations are left for it.
 const IDENTIFIED: f64 = 0.2;
@@ -19,6 +20,7 @@ const FAR: f64 = 10.0;
 pub(crate) fn findings(
     core: &Core,
     problem: &Problem,
+    takes_up: &TakesUp,
     point: &Point,
     here: &Position,
     rank: Option<usize>,
@@ -29,7 +31,7 @@ pub(crate) fn findings(
     for term in target_shapes(problem) {
         if term.is_constant() {
             findings.push(Finding::ConstantTarget(term.index));
-        } else if term.mean.abs() > FAR * term.deviation && !takes_up_mean(core, problem, term.index) {
+        } else if term.mean.abs() > FAR * term.deviation && !takes_up.mean_of(problem, term.index) {
             findings.push(Finding::MeanFarFromZero(term.index));
         }
     }
@@ -100,47 +102,59 @@ fn target_shapes(problem: &Problem) -> Vec<TargetShape> {
     shapes
 }
 
-/// Whether a flat effect, or one of known precision, has a constant column on the rows of this term –
-/// or flat effects together fit a constant there.
-fn takes_up_mean(core: &Core, problem: &Problem, term: usize) -> bool {
-    let rows: Vec<usize> =
-        (0..problem.targets.len()).filter(|&r| problem.term[r] == term && problem.counts[r] > 0.0).collect();
-    let ones = DVector::from_element(rows.len(), 1.0);
-    let mut free: Vec<DVector<f64>> = Vec::new();
-    for (i, prior) in problem.weights.iter().enumerate() {
-        let unpenalised = match prior {
+/// The effects whose columns take up the mean of the targets.
+pub(crate) struct TakesUp {
+    /// Columns of flat effects and of those of known precision, N × some.
+    columns: DMatrix<f64>,
+}
+
+impl TakesUp {
+    /// At most 200 of them.
+    pub fn new(core: &Core, problem: &Problem, source: &mut dyn Source) -> Result<TakesUp, Failure> {
+        let unpenalised = |prior: &WeightPrior| match prior {
             WeightPrior::Flat => true,
             WeightPrior::Normal(scale) => scale.powers.iter().all(|&(h, _)| core.hypers[h].held.is_some()),
         };
-        if unpenalised {
-            free.push(DVector::from_iterator(rows.len(), rows.iter().map(|&r| problem.design[(r, i)])));
-        }
-        if free.len() > 200 {
-            break;
-        }
+        let which: Vec<usize> =
+            (0..problem.weights.len()).filter(|&i| unpenalised(&problem.weights[i])).take(201).collect();
+        let columns = match which.as_slice() {
+            [] => DMatrix::zeros(problem.targets.len(), 0),
+            which => source.columns(which)?,
+        };
+        Ok(TakesUp { columns })
     }
-    // Gram-Schmidt: what of the constant is outside these columns
-    let mut basis: Vec<DVector<f64>> = Vec::new();
-    for mut column in free {
-        let before = column.amax();
-        if before == 0.0 {
-            continue;
+
+    /// Whether one of them has a constant column on the rows of this term – or together they fit a
+    /// constant there.
+    fn mean_of(&self, problem: &Problem, term: usize) -> bool {
+        let rows: Vec<usize> = (0..problem.targets.len())
+            .filter(|&r| problem.term[r] == term && problem.counts[r] > 0.0)
+            .collect();
+        let mut rest = DVector::from_element(rows.len(), 1.0);
+        // Gram-Schmidt: what of the constant is outside these columns
+        let mut basis: Vec<DVector<f64>> = Vec::new();
+        for column in self.columns.column_iter() {
+            let mut column = DVector::from_iterator(rows.len(), rows.iter().map(|&r| column[r]));
+            let before = column.amax();
+            if before == 0.0 {
+                continue;
+            }
+            column /= before;
+            let length = column.norm();
+            for b in &basis {
+                let dot = b.dot(&column);
+                column.axpy(-dot, b, 1.0);
+            }
+            let norm = column.norm();
+            if norm > 1e-10 * length {
+                basis.push(column / norm);
+            }
         }
-        column /= before;
-        let length = column.norm();
+        let whole = rest.norm();
         for b in &basis {
-            let dot = b.dot(&column);
-            column.axpy(-dot, b, 1.0);
+            let dot = b.dot(&rest);
+            rest.axpy(-dot, b, 1.0);
         }
-        let norm = column.norm();
-        if norm > 1e-10 * length {
-            basis.push(column / norm);
-        }
+        rest.norm() < 1e-3 * whole
     }
-    let mut rest = ones.clone();
-    for b in &basis {
-        let dot = b.dot(&rest);
-        rest.axpy(-dot, b, 1.0);
-    }
-    rest.norm() < 1e-3 * ones.norm()
 }

@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::control::{Control, Point};
 use super::core::Core;
 use super::factors::{Factors, best_contribution, contribution};
-use super::findings::findings;
+use super::findings::{TakesUp, findings};
 use super::polish::Position;
 use super::posterior::Posterior;
 use super::problem::Problem;
@@ -32,6 +32,7 @@ pub(crate) struct Weights {
 pub(crate) fn finish(
     core: &Core,
     problem: &Problem,
+    takes_up: &TakesUp,
     found: Found,
     rank: Option<usize>,
     control: Control<'_>,
@@ -55,7 +56,7 @@ pub(crate) fn finish(
     };
     let (s, q, gain) = in_user_units(core, &point, &factors);
     let has_prior = core.hypers.iter().any(|h| h.is_free() && (h.shape != 0.0 || h.rate != 0.0));
-    let findings = findings(core, problem, &point, &here, rank, held_first, certificate);
+    let findings = findings(core, problem, takes_up, &point, &here, rank, held_first, certificate);
     let prunable = (0..core.weights.len()).filter(|i| core.usable[*i]).count();
     let report = Report {
         iterations: control.trace.len(),

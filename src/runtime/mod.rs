@@ -4,6 +4,7 @@ pub mod assemble;
 pub mod execute;
 pub mod problem;
 pub mod solution;
+pub mod source;
 
 pub mod evidence;
 pub mod laplace;
@@ -12,6 +13,7 @@ pub mod state;
 pub mod variational;
 
 mod batch;
+mod compress;
 mod control;
 mod core;
 mod factors;
@@ -23,7 +25,9 @@ mod polish;
 mod posterior;
 mod prepare;
 mod rank_one;
+mod reduce;
 mod rows;
 mod slope;
 mod start;
+mod treatment;
 mod updates;

@@ -2,17 +2,20 @@
 //! compression of rows, parallel columns.
 
 use std::f64::consts::{LN_2, PI};
+use std::ops::Range;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::control::Budget;
+use super::compress::{BLOCK, Reduced, compress, low_rank};
+use super::control::{Budget, Point};
 use super::core::{Core, LogLinear, RowClass, Weight};
 use super::hypers::{density_offset, describe_hypers};
 use super::problem::{Hyper, Problem, Scale, WeightPrior};
 use super::rows::{Columns, Rows, fold_held};
 use super::solution::Failure;
+use super::source::Source;
+use super::treatment::{Treatment, treat_rows};
 use crate::math::parallel::parallel_groups;
-use crate::math::qr;
 use crate::plan::ir::Options;
 
 /// Below this fraction of its length, what is left of a column or target outside the flat effects is rounding.
@@ -21,42 +24,67 @@ pub(crate) const NOTHING_LEFT: f64 = 1e-12;
 const PARALLEL: f64 = 1e-12;
 /// Noise precision is capped at this over the variance of the targets.
 pub(crate) const NOISE_CAP: f64 = 1e8;
-/// Compressing rows is worth at most this many operations.
-const COMPRESSION_COST: f64 = 6e9;
+/// Fewer rows than these are not worth a reduction.
+const LEAST_ROWS: usize = 64;
+/// More classes of rows than these are not reduced.
+const FEW_CLASSES: usize = 12;
 
-/// Checks the problem and brings it to internal form.
-pub(crate) fn prepare(problem: &Problem, options: &Options, budget: &Budget) -> Result<Core, Failure> {
+/// A core, and what it takes to look at the same problem without reduction.
+pub(crate) struct Prepared {
+    pub core: Core,
+    /// Where the rows of the core are coordinates in a basis of low rank.
+    pub exact: Option<Exact>,
+    /// Whether all weights at once would need more memory than there is.
+    pub too_large: bool,
+}
+
+/// The rows as they were before the reduction.
+pub(crate) struct Exact {
+    t: DVector<f64>,
+    flat: DMatrix<f64>,
+    rows: Vec<Range<usize>>,
+    treatment: Treatment,
+}
+
+/// Checks the problem and brings it to internal form. With `reduce` off, columns of low rank stay as they are.
+pub(crate) fn prepare(
+    problem: &Problem,
+    source: &mut dyn Source,
+    options: &Options,
+    budget: &Budget,
+    reduce: bool,
+) -> Result<Prepared, Failure> {
     check(problem, options)?;
-    check_memory(problem, budget)?;
     let mut rows = Rows::gather(problem);
     let (flat_index, penalised): (Vec<usize>, Vec<usize>) =
         (0..problem.weights.len()).partition(|&i| problem.weights[i] == WeightPrior::Flat);
-    let mut flat = Columns::gather(problem, &rows, &flat_index);
-    let mut phi = Columns::gather(problem, &rows, &penalised);
+    let mut flat = Columns::gather(&rows, &flat_columns(source, &flat_index, problem.targets.len())?);
     // columns first: a small column over a large target would lose digits
-    flat.scale();
-    phi.scale();
-    rows.scale_by_targets(&mut [&mut flat, &mut phi]);
-    flat.scale();
-    phi.scale();
-    let before = rows.t.norm();
-    let (flat_fit, flat_map) = take_out_flat(&flat, &flat_index, &mut rows.t, &mut phi)?;
-    let mut flat_fit = flat_fit;
-    let mut flat_map = flat_map;
-    if rows.t.norm() <= NOTHING_LEFT * before {
-        rows.t.fill(0.0);
+    let (flat_fit, treatment) = treat_rows(&mut rows, &mut flat, &flat_index)?;
+
+    let n = rows.t.len();
+    let wanted = memory(problem);
+    let too_much = wanted > budget.max_memory as u128;
+    let out_of_memory =
+        || Failure::OutOfMemory(usize::try_from(wanted).unwrap_or(usize::MAX), budget.max_memory);
+    let limit = rank_limit(n, penalised.len(), budget.max_memory);
+    let reduced = match (reduce || too_much) && limit > 0 && rows.classes.len() <= FEW_CLASSES {
+        true => low_rank(source, &treatment, &rows, &flat, &penalised, limit)?,
+        false => None,
+    };
+    if reduced.is_none() && too_much {
+        return Err(out_of_memory());
     }
-    rows.scale_by_targets(&mut [&mut flat, &mut phi]);
-    let (flat_before, phi_before) = (flat.exponents.clone(), phi.exponents.clone());
-    flat.scale();
-    phi.scale();
-    for g in 0..flat_index.len() {
-        let up = flat.exponents[g] - flat_before[g];
-        flat_fit[g] = libm::scalbn(flat_fit[g], up);
-        for i in 0..penalised.len() {
-            flat_map[(g, i)] = libm::scalbn(flat_map[(g, i)], up - (phi.exponents[i] - phi_before[i]));
+    let is_reduced = reduced.is_some();
+    let Reduced { t, flat: flat_values, phi, ranges } = match reduced {
+        Some(reduced) => reduced,
+        None => {
+            let phi = treatment.apply(source.columns(&penalised)?)?;
+            let ranges = rows.classes.iter().map(|c| c.start..c.end).collect();
+            Reduced { t: rows.t.clone(), flat: flat.values.clone(), phi, ranges }
         }
-    }
+    };
+
     // ½ Σ k (ln π − ln 2π) less the part that depends on hyperparameters, flat densities, scalings
     let mut constant = 0.5 * flat_index.len() as f64 * (2.0 * PI).ln();
     for class in &rows.classes {
@@ -70,8 +98,9 @@ pub(crate) fn prepare(problem: &Problem, options: &Options, budget: &Budget) -> 
         .classes
         .iter()
         .zip(variances)
-        .map(|(c, variance)| RowClass {
-            rows: c.start..c.end,
+        .zip(ranges)
+        .map(|((c, variance), rows)| RowClass {
+            rows,
             log: LogLinear { known: c.reference, powers: c.powers.clone() },
             count: c.count,
             terms: c.terms.clone(),
@@ -93,9 +122,9 @@ pub(crate) fn prepare(problem: &Problem, options: &Options, budget: &Budget) -> 
         .collect();
     let exponents: Vec<i32> = rows.classes.iter().map(|c| c.exponent).collect();
     let mut core = Core {
-        t: rows.t,
+        t,
         phi: phi.values,
-        flat: flat.values,
+        flat: flat_values,
         classes,
         weights,
         hypers: Vec::new(),
@@ -103,26 +132,83 @@ pub(crate) fn prepare(problem: &Problem, options: &Options, budget: &Budget) -> 
         usable: vec![true; penalised.len()],
         flat_weights: flat_index.iter().copied().zip(flat.exponents.iter().copied()).collect(),
         flat_fit,
-        flat_map,
+        flat_map: phi.map,
         merged: Vec::new(),
         total: problem.weights.len(),
     };
     describe_hypers(&mut core, &problem.hypers, options, &exponents)?;
-    compress(&mut core);
+    if !is_reduced {
+        compress(&mut core);
+    }
     merge(&mut core);
     if core.phi.iter().chain(core.t.iter()).chain(core.flat.iter()).any(|v| !v.is_finite()) {
         return Err(Failure::NonFinite { step: "scaling the columns" });
     }
-    Ok(core)
+    let exact = is_reduced.then(|| Exact {
+        t: rows.t,
+        flat: flat.values,
+        rows: rows.classes.iter().map(|c| c.start..c.end).collect(),
+        treatment,
+    });
+    Ok(Prepared { core, exact, too_large: too_much })
+}
+
+impl Exact {
+    /// The point of a reduced core, on a core of the true rows and of the columns of its weights only.
+    pub fn at(&self, core: &Core, point: &Point, source: &mut dyn Source) -> Result<(Core, Point), Failure> {
+        let which: Vec<usize> = point.active.iter().map(|&i| core.weights[i].index).collect();
+        let columns = if which.is_empty() {
+            DMatrix::zeros(self.t.len(), 0)
+        } else {
+            self.treatment.apply(source.columns(&which)?)?.values
+        };
+        let mut classes = core.classes.clone();
+        for (class, rows) in classes.iter_mut().zip(&self.rows) {
+            class.rows = rows.clone();
+        }
+        let exact = Core {
+            t: self.t.clone(),
+            phi: columns,
+            flat: self.flat.clone(),
+            classes,
+            weights: point.active.iter().map(|&i| core.weights[i].clone()).collect(),
+            hypers: core.hypers.clone(),
+            flat_weights: core.flat_weights.clone(),
+            flat_fit: core.flat_fit.clone(),
+            flat_map: core.flat_map.select_columns(&point.active),
+            usable: vec![true; which.len()],
+            merged: Vec::new(),
+            ..*core
+        };
+        Ok((exact, Point { x: point.x.clone(), active: (0..which.len()).collect() }))
+    }
+}
+
+fn flat_columns(source: &mut dyn Source, index: &[usize], n: usize) -> Result<DMatrix<f64>, Failure> {
+    if index.is_empty() {
+        return Ok(DMatrix::zeros(n, 0));
+    }
+    let raw = source.columns(index)?;
+    match raw.iter().all(|v| v.is_finite()) {
+        true => Ok(raw),
+        false => Err(Failure::NonFinite { step: "design" }),
+    }
+}
+
+/// How many vectors may stand for `m` columns of `n` rows: 0 where a reduction is not worth its while.
+fn rank_limit(n: usize, m: usize, bytes: usize) -> usize {
+    if n < LEAST_ROWS || m + m / 4 < n {
+        return 0;
+    }
+    // basis and its transpose, coordinates (twice), blocks of columns
+    let blocks = 4 * n.saturating_mul(BLOCK);
+    let affordable = (bytes / 8).saturating_sub(blocks) / (2 * n + 2 * m);
+    affordable.min(n / 3)
 }
 
 fn check(problem: &Problem, options: &Options) -> Result<(), Failure> {
-    let (n, m) = (problem.targets.len(), problem.weights.len());
-    let shapes = problem.noise.len() == n
-        && problem.counts.len() == n
-        && problem.term.len() == n
-        && problem.design.nrows() == n
-        && problem.design.ncols() == m;
+    let n = problem.targets.len();
+    let shapes = problem.noise.len() == n && problem.counts.len() == n && problem.term.len() == n;
     let hypers = problem.hypers.len();
     let scales = problem.noise.iter().all(|s| scale_is_good(s, hypers))
         && problem.weights.iter().all(|w| match w {
@@ -137,9 +223,6 @@ fn check(problem: &Problem, options: &Options) -> Result<(), Failure> {
     }
     if problem.targets.iter().any(|t| !t.is_finite()) {
         return Err(Failure::NonFinite { step: "targets" });
-    }
-    if problem.design.iter().any(|v| !v.is_finite()) {
-        return Err(Failure::NonFinite { step: "design" });
     }
     if problem.counts.iter().any(|k| !k.is_finite() || *k < 0.0) {
         return Err(Failure::NonFinite { step: "case weights" });
@@ -176,99 +259,14 @@ pub(crate) fn check_hypers(hypers: &[Hyper], options: &Options) -> Result<(), Fa
     Ok(())
 }
 
-fn check_memory(problem: &Problem, budget: &Budget) -> Result<(), Failure> {
+/// Bytes of the whole design with everything that the loops need.
+fn memory(problem: &Problem) -> u128 {
     let (n, m) = (problem.targets.len() as u128, problem.weights.len() as u128);
     let prunable = |w: &WeightPrior| matches!(w, WeightPrior::Normal(s) if !s.powers.is_empty());
     let kept = problem.weights.iter().filter(|w| !prunable(w)).count() as u128;
     let square = n.min(m);
     // design, its internal copy, the weighted one and room to move; Gram matrix, factor, inverse
-    let wanted = 8 * (4 * n * (m + 1) + 5 * square * square + 3 * kept * kept);
-    if wanted > budget.max_memory as u128 {
-        return Err(Failure::OutOfMemory(usize::try_from(wanted).unwrap_or(usize::MAX), budget.max_memory));
-    }
-    Ok(())
-}
-
-/// Least-squares fit of targets and penalised columns on the flat ones; both are replaced by what is
-/// left. Exact, because a flat prior does not feel a shift: t = F u + Φ w = F (u + A w − a) + Φ⊥ w + F a.
-fn take_out_flat(
-    flat: &Columns,
-    index: &[usize],
-    t: &mut DVector<f64>,
-    phi: &mut Columns,
-) -> Result<(DVector<f64>, DMatrix<f64>), Failure> {
-    let f = flat.values.ncols();
-    if f == 0 {
-        return Ok((DVector::zeros(0), DMatrix::zeros(0, phi.values.ncols())));
-    }
-    let (q, r) = qr::orthonormal(&flat.values)
-        .map_err(|column| Failure::FlatNotIdentified(collinear(&flat.values, column, index)))?;
-    let mut targets = DMatrix::from_column_slice(t.len(), 1, t.as_slice());
-    let mut fit = qr::project_out(&q, &mut targets);
-    t.copy_from(&targets.column(0));
-    let norms: Vec<f64> = phi.values.column_iter().map(|c| c.norm()).collect();
-    let mut map = qr::project_out(&q, &mut phi.values);
-    for (mut column, norm) in phi.values.column_iter_mut().zip(norms) {
-        if column.norm() <= NOTHING_LEFT * norm {
-            column.fill(0.0);
-        }
-    }
-    r.solve_upper_triangular_mut(&mut fit);
-    r.solve_upper_triangular_mut(&mut map);
-    Ok((fit.column(0).into_owned(), map))
-}
-
-/// The flat columns that column `last` is a combination of, and itself.
-fn collinear(flat: &DMatrix<f64>, last: usize, index: &[usize]) -> Vec<usize> {
-    let mut list = vec![index[last]];
-    let before = flat.columns(0, last).into_owned();
-    if let Ok((q, r)) = qr::orthonormal(&before) {
-        let mut c = q.transpose() * flat.column(last);
-        if r.solve_upper_triangular_mut(&mut c) {
-            let largest = c.amax();
-            list.extend(
-                (0..last).filter(|&j| c[j].abs() > 1e-8 * largest && largest > 0.0).map(|j| index[j]),
-            );
-        }
-    }
-    list.sort_unstable();
-    list
-}
-
-/// Replaces the rows of each class by the triangular factor of [F, Φ, t] where that is shorter.
-fn compress(core: &mut Core) {
-    let (f, m) = (core.flat.ncols(), core.phi.ncols());
-    let width = f + m + 1;
-    let mut rows = 0;
-    let mut plan = Vec::new();
-    for class in &core.classes {
-        let n = class.rows.len();
-        let cost = 2.0 * n as f64 * (width * width) as f64;
-        let worth = n > width + width / 4 + 8 && cost <= COMPRESSION_COST;
-        plan.push(worth);
-        rows += if worth { width } else { n };
-    }
-    if !plan.contains(&true) {
-        return;
-    }
-    let mut all = DMatrix::zeros(rows, width);
-    let mut at = 0;
-    for (class, worth) in core.classes.iter_mut().zip(plan) {
-        let (start, n) = (class.rows.start, class.rows.len());
-        let mut part = DMatrix::zeros(n, width);
-        part.columns_mut(0, f).copy_from(&core.flat.rows(start, n));
-        part.columns_mut(f, m).copy_from(&core.phi.rows(start, n));
-        part.column_mut(f + m).copy_from(&core.t.rows(start, n));
-        if worth {
-            part = qr::triangle(&part);
-        }
-        all.rows_mut(at, part.nrows()).copy_from(&part);
-        class.rows = at..at + part.nrows();
-        at += part.nrows();
-    }
-    core.flat = all.columns(0, f).into_owned();
-    core.phi = all.columns(f, m).into_owned();
-    core.t = all.column(f + m).into_owned();
+    8 * (4 * n * (m + 1) + 5 * square * square + 3 * kept * kept)
 }
 
 /// Takes out zero columns and all but the first of parallel ones, where the weight has a free

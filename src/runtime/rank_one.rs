@@ -189,3 +189,153 @@ impl RankOne {
         core.phi.tr_mul(&scaled)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::control::{Budget, Control};
+    use super::super::evidence::stored;
+    use super::super::greedy::{apply, best_move, greedy};
+    use super::super::prepare::prepare;
+    use super::super::problem::{Hyper, Problem, Scale, WeightPrior};
+    use super::super::start::{Start, set_bounds, start};
+    use super::*;
+    use crate::plan::ir::Options;
+
+    /// Weights with a precision of their own, one flat effect, two noises if asked for.
+    fn problem(phi: &DMatrix<f64>, t: &[f64], noises: usize, flat: bool) -> Problem {
+        let (n, m) = phi.shape();
+        let own = |i| WeightPrior::Normal(Scale { log_const: 0.0, powers: vec![(i, 1.0)] });
+        let weights = (0..m).map(|i| if flat && i == 0 { WeightPrior::Flat } else { own(i) }).collect();
+        let noise = |r| Scale { log_const: 0.0, powers: vec![(m + r % noises, 1.0)] };
+        let hyper = Hyper { shape: 0.0, rate: 0.0, held: None };
+        Problem {
+            targets: t.to_vec(),
+            noise: (0..n).map(noise).collect(),
+            counts: vec![1.0; n],
+            term: vec![0; n],
+            design: phi.clone(),
+            weights,
+            hypers: vec![hyper; m + noises],
+        }
+    }
+
+    fn kernel(n: usize) -> (DMatrix<f64>, Vec<f64>) {
+        let x = |i: usize| 20.0 * i as f64 / n as f64 - 10.0;
+        let phi = DMatrix::from_fn(n, n + 1, |i, j| match j {
+            0 => 1.0,
+            j => (-((x(i) - x(j - 1)) / 2.0).powi(2)).exp(),
+        });
+        (phi, (0..n).map(|i| x(i).sin() + 0.2 * ((37 * i * i) as f64).sin()).collect())
+    }
+
+    #[test]
+    fn rank_one_is_fresh_after_every_kind_of_move() {
+        let (phi, t) = kernel(50);
+        for (noises, flat) in [(1, false), (1, true), (2, false), (2, true)] {
+            let problem = problem(&phi, &t, noises, flat);
+            let options = Options::default();
+            let mut source = stored(&problem).unwrap();
+            let mut core = prepare(&problem, &mut source, &options, &Budget::default(), true).unwrap().core;
+            set_bounds(&mut core);
+            let mut point = Point { x: start(&core, Start::default()), active: core.without_own() };
+            let mut state = RankOne::new(&core, &point).unwrap();
+            let mut kinds = [0; 3];
+            for step in 0..60 {
+                // now and then the worst function leaves, whatever it earns
+                let best = match (step % 7, point.active.first()) {
+                    (6, Some(&weight)) => {
+                        let ln_alpha = core.weights[weight].log.at(&point.x);
+                        let (s, q) = (state.factors.s[weight], state.factors.q[weight]);
+                        let gain = -super::super::factors::contribution(s, q, ln_alpha);
+                        Move { weight, action: Action::Delete, ln_precision: f64::INFINITY, gain }
+                    }
+                    _ => match best_move(&core, &point, &state.factors, |m| m.gain > 1e-7) {
+                        Some(best) => best,
+                        None => break,
+                    },
+                };
+                kinds[best.action as usize] += 1;
+                apply(&core, &mut point, best);
+                assert!(state.apply(&core, best));
+                let fresh = RankOne::new(&core, &point).unwrap();
+                // each move raises the evidence by its gain
+                assert!(
+                    (state.log_evidence - fresh.log_evidence).abs() < 1e-8 * (1.0 + fresh.log_evidence.abs())
+                );
+                let (a, b) = (&state.factors, &fresh.factors);
+                let size = b.norm.iter().copied().fold(0.0, f64::max);
+                for i in 0..core.weights.len() {
+                    assert!((a.big_s[i] - b.big_s[i]).abs() < 1e-10 * size, "S {step} {i}");
+                    assert!((a.big_q[i] - b.big_q[i]).abs() < 1e-9 * size, "Q {step} {i}");
+                }
+                for (at, &i) in state.active.iter().enumerate() {
+                    let there = fresh.active.iter().position(|&j| j == i).unwrap();
+                    assert!((state.mean[at] - fresh.mean[there]).abs() < 1e-9);
+                    assert!((state.sigma[(at, at)] / fresh.sigma[(there, there)] - 1.0).abs() < 1e-7);
+                    assert!(
+                        (a.s[i] / b.s[i] - 1.0).abs() < 1e-6
+                            && (a.q[i] - b.q[i]).abs() < 1e-6 * b.s[i].sqrt()
+                    );
+                }
+            }
+            assert!(kinds.iter().all(|k| *k > 2), "{kinds:?}");
+        }
+    }
+
+    /// Golden case O09: the actions of the greedy algorithm at fixed noise.
+    #[test]
+    fn greedy_takes_the_golden_path() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/O09_sequential_path.json");
+        let golden: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let numbers = |v: &serde_json::Value| -> Vec<f64> {
+            v.as_array().unwrap().iter().map(|x| x.as_f64().unwrap_or(f64::INFINITY)).collect()
+        };
+        let inputs = &golden["inputs"];
+        let column = |v: &serde_json::Value| -> Vec<f64> {
+            v.as_array().unwrap().iter().map(|x| x[0].as_f64().unwrap()).collect()
+        };
+        let (x, centres) = (column(&inputs["X"]), column(&inputs["basis"]["centres"]));
+        let width = inputs["basis"]["width"].as_f64().unwrap();
+        let phi = DMatrix::from_fn(x.len(), centres.len() + 1, |i, j| match j {
+            0 => 1.0,
+            j => (-((x[i] - centres[j - 1]) / width).powi(2)).exp(),
+        });
+        let mut problem = problem(&phi, &numbers(&inputs["t"]), 1, false);
+        problem.hypers.last_mut().unwrap().held = inputs["beta"].as_f64();
+        let options = Options { min_gain: 0.0, ..Options::default() };
+        let budget = Budget::default();
+        let mut source = stored(&problem).unwrap();
+        let mut core = prepare(&problem, &mut source, &options, &budget, true).unwrap().core;
+        set_bounds(&mut core);
+        let mut point = Point { x: start(&core, Start::default()), active: core.without_own() };
+        let mut on_step = |_: &super::super::solution::Step<'_>| std::ops::ControlFlow::Continue(());
+        let mut control = Control::new(&options, &budget, &mut on_step);
+        let held = vec![false; core.hypers.len()];
+        let moves = greedy(&core, &mut point, &held, 1e-6, &mut control).unwrap();
+        let expected = |name: &str| {
+            golden["expected"].as_array().unwrap().iter().find(|e| e["name"] == name).unwrap()["value"]
+                .clone()
+        };
+        assert_eq!(moves[0].weight as u64, expected("first_index").as_u64().unwrap());
+        let moves = &moves[1..];
+        assert_eq!(moves.iter().map(|m| m.weight as f64).collect::<Vec<_>>(), numbers(&expected("indices")));
+        let words: Vec<&str> = moves
+            .iter()
+            .map(|m| match m.action {
+                Action::Add => "add",
+                Action::ReEstimate => "re-estimate",
+                Action::Delete => "delete",
+            })
+            .collect();
+        assert_eq!(serde_json::json!(words), expected("actions"));
+        for (m, gain) in moves.iter().zip(numbers(&expected("gains"))) {
+            assert!((m.gain - gain).abs() <= 1e-8 + 1e-5 * gain, "{m:?} {gain}");
+        }
+        for (m, alpha) in moves.iter().zip(numbers(&expected("alphas"))).filter(|p| p.1.is_finite()) {
+            let unit = core.hypers[m.weight].log2 * std::f64::consts::LN_2;
+            let x = m.ln_precision - core.weights[m.weight].log.known;
+            assert!(((x + unit).exp() / alpha - 1.0).abs() < 1e-6, "{m:?} {alpha}");
+        }
+    }
+}

@@ -7,11 +7,12 @@ use nalgebra::{DMatrix, DVector};
 use super::core::LogLinear;
 use super::prepare::NOTHING_LEFT;
 use super::problem::{Hyper, Problem, Scale};
+use crate::math::sums::sum_of_squares;
 
 /// The rows that count, ordered by class.
 pub(crate) struct Rows {
     /// Row of the problem, and factor √(k v).
-    source: Vec<(usize, f64)>,
+    pub source: Vec<(usize, f64)>,
     pub t: DVector<f64>,
     /// Targets as given, for the variance.
     raw: Vec<f64>,
@@ -83,8 +84,9 @@ impl Rows {
         rows
     }
 
-    /// Divides the rows of each class by the power of two of its largest target.
-    pub fn scale_by_targets(&mut self, blocks: &mut [&mut Columns]) {
+    /// Divides the rows of each class by the power of two of its largest target; ranges of rows and exponents.
+    pub fn scale_by_targets(&mut self, flat: &mut Columns) -> Vec<(usize, usize, i32)> {
+        let mut done = Vec::new();
         for class in &mut self.classes {
             let largest = self.t.rows(class.start, class.end - class.start).amax();
             if largest == 0.0 {
@@ -92,15 +94,11 @@ impl Rows {
             }
             let e = libm::ilogb(largest);
             class.exponent += e;
-            for r in class.start..class.end {
-                self.t[r] = libm::scalbn(self.t[r], -e);
-                for block in blocks.iter_mut() {
-                    for v in block.values.row_mut(r).iter_mut() {
-                        *v = libm::scalbn(*v, -e);
-                    }
-                }
-            }
+            times_two_to(&mut self.t.as_mut_slice()[class.start..class.end], -e);
+            done.push((class.start, class.end, e));
         }
+        flat.scale_rows(&done);
+        done
     }
 
     /// Variance of the targets of a class, weighted, in internal units; their mean square if they do
@@ -137,12 +135,13 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    pub fn gather(problem: &Problem, rows: &Rows, columns: &[usize]) -> Columns {
-        let values = DMatrix::from_fn(rows.source.len(), columns.len(), |r, c| {
+    /// The rows that count of columns of the problem, N × b.
+    pub fn gather(rows: &Rows, raw: &DMatrix<f64>) -> Columns {
+        let values = DMatrix::from_fn(rows.source.len(), raw.ncols(), |r, c| {
             let (row, factor) = rows.source[r];
-            factor * problem.design[(row, columns[c])]
+            factor * raw[(row, c)]
         });
-        Columns { values, exponents: vec![0; columns.len()] }
+        Columns { values, exponents: vec![0; raw.ncols()] }
     }
 
     /// Brings every column to a norm between 1 and 2.
@@ -151,6 +150,28 @@ impl Columns {
             *exponent += e;
         }
     }
+
+    /// Divides these ranges of rows by these powers of two.
+    pub fn scale_rows(&mut self, ranges: &[(usize, usize, i32)]) {
+        for mut column in self.values.column_iter_mut() {
+            for &(start, end, e) in ranges {
+                times_two_to(&mut column.as_mut_slice()[start..end], -e);
+            }
+        }
+    }
+}
+
+/// v · 2^e, exact but for overflow and underflow.
+fn times_two_to(values: &mut [f64], e: i32) {
+    if e == 0 {
+        return;
+    }
+    if e.abs() <= 1000 {
+        let factor = libm::scalbn(1.0, e);
+        values.iter_mut().for_each(|v| *v *= factor);
+    } else {
+        values.iter_mut().for_each(|v| *v = libm::scalbn(*v, e));
+    }
 }
 
 /// Brings every column to a norm between 1 and 2: the exponents of the powers of two taken out.
@@ -158,16 +179,19 @@ pub(crate) fn scale_columns(values: &mut DMatrix<f64>) -> Vec<i32> {
     let mut exponents = vec![0; values.ncols()];
     for (mut column, exponent) in values.column_iter_mut().zip(&mut exponents) {
         for _ in 0..2 {
-            // twice: first by the largest entry if need be
-            let largest = column.amax();
-            if largest == 0.0 {
+            let squares = sum_of_squares(column.as_slice());
+            let plain = (1e-200..1e200).contains(&squares);
+            // twice where squares overflow or vanish: first by the largest entry
+            let norm = if plain { squares.sqrt() } else { column.amax() };
+            if norm == 0.0 {
                 break;
             }
-            // a sum of squares of such entries would overflow
-            let norm = if (1e-100..1e100).contains(&largest) { column.norm() } else { largest };
             let e = libm::ilogb(norm);
             *exponent += e;
-            column.iter_mut().for_each(|v| *v = libm::scalbn(*v, -e));
+            times_two_to(column.as_mut_slice(), -e);
+            if plain {
+                break;
+            }
         }
     }
     exponents

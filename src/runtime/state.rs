@@ -5,6 +5,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::control::Point;
 use super::core::Role;
+use super::evidence::stored;
 pub use super::factors::Action;
 use super::factors::Factors;
 use super::finish::weights;
@@ -59,7 +60,9 @@ pub struct State {
 /// # Errors
 /// As [`super::evidence::solve`].
 pub fn at(problem: &Problem, options: &Options, hypers: &[f64]) -> Result<State, Failure> {
-    let core = prepare(problem, options, &super::control::Budget::default())?;
+    let mut design = stored(problem)?;
+    let budget = super::control::Budget::default();
+    let core = prepare(problem, &mut design, options, &budget, true)?.core;
     if hypers.len() != core.hypers.len() || hypers.iter().any(|v| v.is_nan() || *v <= 0.0) {
         return Err(Failure::NonFinite { step: "hyperparameters" });
     }

@@ -16,12 +16,12 @@ use super::posterior::Posterior;
 use super::result::{CertificateResult, FitResult, Merged, Objective, PlanResult, ReportResult};
 use super::{SCHEMA, file};
 use crate::data::Data;
-use crate::design::{Evaluator, Frozen, Inputs, Restrict, affine, log_linear};
+use crate::design::{Evaluator, Frozen, Inputs, affine, log_linear};
 use crate::diag::{Diagnostic, render};
 use crate::error::Error;
 use crate::plan::ir::Plan;
 use crate::plan::params::free_cutpoints;
-use crate::runtime::assemble::Layout;
+use crate::runtime::assemble::{Design, Layout};
 use crate::runtime::evidence::Budget;
 use crate::runtime::execute::Numeric;
 use crate::runtime::learn::{LearnError, learn, starts};
@@ -94,7 +94,7 @@ impl Model {
         let (mut frozen, notices) = Frozen::learn(bound.inputs(typed), memory).map_err(broken)?;
         warnings.extend(notices.iter().map(|n| bind::warn(bound.inputs(typed), n)));
         let mut eval = Evaluator::new(bound.inputs(typed), &frozen, memory);
-        let (problem, mut layout) = Numeric::new(plan, &mut eval, &Restrict::default()).map_err(broken)?;
+        let (problem, mut layout) = Numeric::on_demand(plan, &mut eval).map_err(broken)?;
         let size = |node| layout.hypers.iter().find(|p| p.node == node).map_or(0, |p| p.len);
         let plan = &crate::plan::settle(plan, typed, &size);
         let mut names = nodes::Names::new(plan, &layout, &mut eval);
@@ -110,7 +110,13 @@ impl Model {
         let failed =
             |names: &nodes::Names, failure| self.error(vec![findings::failure(typed, plan, names, &failure)]);
         let solution = if plan.params.is_empty() {
-            problem.solve(&plan.options, &budget, &mut on_step).map_err(|failure| failed(&names, failure))?
+            let mut design = Design::new(plan, &layout, bound.inputs(typed), &frozen, memory);
+            let solved = problem.solve_from(&mut design, &plan.options, &budget, &mut on_step);
+            match (solved, design.error) {
+                (Ok(solution), _) => solution,
+                (Err(_), Some(error)) => return Err(broken(error)),
+                (Err(failure), None) => return Err(failed(&names, failure)),
+            }
         } else {
             drop(problem);
             let mut learned =

@@ -165,6 +165,22 @@ fn fit_stops_where_told_and_says_so() {
 }
 
 #[test]
+fn fit_takes_one_basis_function_at_a_time_on_request() {
+    let place = place();
+    let ran = place.run(&["fit", "m.sbl", "--data", "d.csv", "--infer", "sequential"]).exits(0);
+    assert!(ran.out.contains("plan evidence, sequential schedule"), "{}", ran.out);
+    let json = |infer: &str| {
+        place.run(&["fit", "m.sbl", "--data", "d.csv", "--infer", infer, "--format", "json"]).exits(0).json()
+    };
+    let (one, all) = (json("evidence(schedule = sequential)"), json("evidence"));
+    assert_eq!((&one["plan"]["schedule"], &all["plan"]["schedule"]), (&"sequential".into(), &"batch".into()));
+    let objective = |fit: &Value| fit["objective"]["value"].as_f64().unwrap();
+    assert!((objective(&one) - objective(&all)).abs() < 1e-9);
+    let plan = place.run(&["plan", "m.sbl", "--infer", "sequential"]).exits(0).out;
+    assert!(plan.contains("the move of largest gain") && plan.contains("held for 10 moves"), "{plan}");
+}
+
+#[test]
 fn fit_writes_a_trace() {
     let place = place();
     let fit = place

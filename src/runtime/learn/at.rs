@@ -92,6 +92,17 @@ impl<'a> At<'a> {
         Numeric::new(self.plan, &mut Evaluator::new(self.inputs(), &self.frozen, self.memory), restrict)
     }
 
+    /// No innovation of a node with a scale: flat effects alone.
+    pub fn bare(&self) -> Result<Restrict, EvalError> {
+        let mut restrict = Restrict::default();
+        for block in &self.plan.blocks {
+            let anywhere = block.scale.map(|s| s.value).or(block.mean).unwrap_or(ExprId(0));
+            let all = if block.scale.is_none() { self.size(block.node, anywhere)? } else { 0 };
+            restrict.active.insert(block.node, (0..all).collect());
+        }
+        Ok(restrict)
+    }
+
     /// d objective / d parameter from the derivatives of the problem of the kept weights.
     pub fn pull(&self, adjoint: &Adjoint, layout: &Layout, restrict: &Restrict) -> Result<Bars, EvalError> {
         let mut eval = Evaluator::new(self.inputs(), &self.frozen, self.memory);

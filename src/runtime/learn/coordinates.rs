@@ -207,6 +207,12 @@ impl Coordinates {
         self.free().any(|p| matches!(p.elem, Elem::Positive | Elem::NonNegative))
     }
 
+    /// Whether some coordinate is measured like a real.
+    pub fn has_reals(&self) -> bool {
+        use Elem::{NonNegative, Positive, Simplex, Unit};
+        self.free().any(|p| !matches!(p.elem, Positive | NonNegative | Unit | Simplex))
+    }
+
     /// Another start: coordinates that are logarithms move together, those of reals stay.
     pub fn moved_start(&self, by: f64) -> Values {
         let mut values = self.start();

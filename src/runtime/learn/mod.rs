@@ -197,13 +197,14 @@ impl Here {
 impl Learner<'_, '_> {
     /// From one start to a maximum.
     fn climb(&mut self, start: Values) -> Result<Here, LearnError> {
+        let start = self.ground(start);
         let mut here = self.fit(start, None)?;
-        self.measure(&here)?;
         let mut best: Option<Here> = None;
         for _ in 0..ROUNDS {
             if self.stopped.is_some() {
                 break;
             }
+            self.measure(&here)?;
             let (params, hypers) = self.rise(&here, false)?;
             let (old, new) = (self.coordinates.of(&here.params), self.coordinates.of(&params));
             let moved = old.iter().zip(&new).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -230,12 +231,33 @@ impl Learner<'_, '_> {
         })
     }
 
+    /// A better start for parameters that are measured like reals: where they fit best without the weights
+    /// that have a precision of their own to be learned. It makes the answer independent of offsets.
+    fn ground(&mut self, start: Values) -> Values {
+        if !self.coordinates.has_reals() {
+            return start;
+        }
+        let mut climbed = || -> Result<Values, LearnError> {
+            self.at.go(self.coordinates.params(), &start)?;
+            let (problem, layout) = self.at.problem(&self.at.bare()?)?;
+            let budget = self.remaining();
+            let solution = problem.solve(&self.options, &budget, self.on_step)?;
+            self.joint = problem.follows_gradient(&self.options);
+            let here = Here { params: start.clone(), solution, layout };
+            self.measure(&here)?;
+            Ok(self.rise(&here, false)?.0)
+        };
+        // the fit with all weights tells what is wrong, if anything is
+        climbed().unwrap_or(start)
+    }
+
     /// The last climbs, and the certificate of everything together.
     fn finish(mut self, mut here: Here, restarts: usize) -> Result<Learned, LearnError> {
         for _ in 0..if self.joint { LAST } else { TURNS } {
             if self.stopped.is_some() {
                 break;
             }
+            self.measure(&here)?;
             let (params, hypers) = self.rise(&here, true)?;
             let next = self.fit(params, Some(&here.warm(hypers)))?;
             let settled = next.solution.active == here.solution.active;
@@ -372,6 +394,9 @@ impl Learner<'_, '_> {
     /// Sets the units of real parameters: with random signs ξ, E (ξᵀ H^½ df/dp)² is the information of the
     /// data about p alone, and likewise for the logarithms of precisions, of information ½ each.
     fn measure(&mut self, here: &Here) -> Result<(), LearnError> {
+        if !self.coordinates.has_reals() {
+            return Ok(());
+        }
         self.at.go(self.coordinates.params(), &here.params)?;
         let restrict = here.restrict();
         let (problem, layout) = self.at.problem(&restrict)?;

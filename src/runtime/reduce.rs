@@ -1,0 +1,176 @@
+//! Columns of low rank: an orthonormal basis that spans all of them to rounding, found in one pass over
+//! blocks of columns, which need never exist all at once. The problem in the coordinates of the basis is
+//! the same problem with fewer rows, at a cost that does not depend on their number.
+
+use nalgebra::{DMatrix, DVector};
+
+use crate::math::sums::sum_of_squares;
+
+/// What is left of a column outside the basis, relative to the column, is rounding below this.
+const TOLERANCE: f64 = 1e-12;
+
+fn length(v: &[f64]) -> f64 {
+    sum_of_squares(v).sqrt()
+}
+
+/// An orthonormal basis of the columns seen so far.
+pub(crate) struct Basis {
+    /// n × r, and its transpose.
+    q: DMatrix<f64>,
+    qt: DMatrix<f64>,
+    /// More vectors than these are too many.
+    limit: usize,
+}
+
+impl Basis {
+    /// An empty basis of `n` rows that may grow to `limit` vectors.
+    pub fn new(n: usize, limit: usize) -> Basis {
+        Basis { q: DMatrix::zeros(n, 0), qt: DMatrix::zeros(0, n), limit }
+    }
+
+    /// Number of vectors, r.
+    pub fn rank(&self) -> usize {
+        self.q.ncols()
+    }
+
+    /// Coefficients of these columns (r × b), the basis extended where they are outside; `None` if it
+    /// would grow beyond its limit.
+    pub fn take(&mut self, mut x: DMatrix<f64>) -> Option<DMatrix<f64>> {
+        let norms: Vec<f64> = x.column_iter().map(|c| length(c.as_slice())).collect();
+        let mut coefficients = self.project(&mut x);
+        let open: Vec<usize> =
+            (0..x.ncols()).filter(|&j| length(x.column(j).as_slice()) > TOLERANCE * norms[j]).collect();
+        if open.is_empty() {
+            return Some(coefficients);
+        }
+        let mut rest = x.select_columns(&open);
+        let again = self.project(&mut rest);
+        for (at, &j) in open.iter().enumerate() {
+            for i in 0..self.rank() {
+                coefficients[(i, j)] += again[(i, at)];
+            }
+        }
+        let found = self.extend(&mut rest, &open.iter().map(|&j| norms[j]).collect::<Vec<_>>())?;
+        let before = coefficients.nrows();
+        coefficients = coefficients.resize_vertically(before + found.nrows(), 0.0);
+        for (at, &j) in open.iter().enumerate() {
+            for i in 0..found.nrows() {
+                coefficients[(before + i, j)] = found[(i, at)];
+            }
+        }
+        Some(coefficients)
+    }
+
+    /// Coefficients of one more vector, and the length of what is outside.
+    pub fn coordinates(&self, t: &DVector<f64>) -> (DVector<f64>, f64) {
+        let mut rest = DMatrix::from_column_slice(t.len(), 1, t.as_slice());
+        let c = self.project(&mut rest) + self.project(&mut rest);
+        (c.column(0).into_owned(), rest.norm())
+    }
+
+    /// X ← X − Q QᵀX; QᵀX
+    fn project(&self, x: &mut DMatrix<f64>) -> DMatrix<f64> {
+        let c = &self.qt * &*x;
+        if self.rank() > 0 {
+            x.gemm(-1.0, &self.q, &c, 1.0);
+        }
+        c
+    }
+
+    /// Pivoted Gram-Schmidt over columns that are orthogonal to the basis: new vectors, while some column
+    /// is outside; coefficients of the columns in the new ones.
+    fn extend(&mut self, rest: &mut DMatrix<f64>, norms: &[f64]) -> Option<DMatrix<f64>> {
+        let mut new: Vec<DVector<f64>> = Vec::new();
+        let mut rows: Vec<Vec<f64>> = Vec::new();
+        let mut left: Vec<f64> = rest.column_iter().map(|c| length(c.as_slice())).collect();
+        loop {
+            let (mut worst, mut ratio) = (0, 0.0);
+            for (j, (left, norm)) in left.iter().zip(norms).enumerate() {
+                if *norm > 0.0 && left / norm > ratio {
+                    (worst, ratio) = (j, left / norm);
+                }
+            }
+            if ratio <= TOLERANCE {
+                break;
+            }
+            if self.rank() + new.len() >= self.limit {
+                return None;
+            }
+            let mut v = rest.column(worst) / left[worst];
+            v -= &self.q * (&self.qt * &v);
+            for u in &new {
+                let dot = u.dot(&v);
+                v.axpy(-dot, u, 1.0);
+            }
+            let norm = v.norm();
+            if !(norm > 0.5 && norm.is_finite()) {
+                // rounding only
+                left[worst] = 0.0;
+                continue;
+            }
+            v.unscale_mut(norm);
+            let mut row = Vec::with_capacity(norms.len());
+            for (mut column, left) in rest.column_iter_mut().zip(&mut left) {
+                let dot = v.dot(&column);
+                if *left > 0.0 {
+                    column.axpy(-dot, &v, 1.0);
+                    *left = length(column.as_slice());
+                }
+                row.push(dot);
+            }
+            rows.push(row);
+            new.push(v);
+        }
+        let (n, r) = self.q.shape();
+        self.q = std::mem::replace(&mut self.q, DMatrix::zeros(0, 0)).resize_horizontally(r + new.len(), 0.0);
+        for (at, v) in new.iter().enumerate() {
+            self.q.set_column(r + at, v);
+        }
+        debug_assert_eq!(self.q.nrows(), n);
+        self.qt = self.q.transpose();
+        Some(DMatrix::from_fn(rows.len(), norms.len(), |i, j| rows[i][j]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel(n: usize, columns: impl Iterator<Item = usize>) -> DMatrix<f64> {
+        let x = |i: usize| 20.0 * i as f64 / n as f64 - 10.0;
+        let centres: Vec<f64> = columns.map(x).collect();
+        DMatrix::from_fn(n, centres.len(), |i, j| (-(x(i) - centres[j]).powi(2) / 9.0).exp())
+    }
+
+    #[test]
+    fn a_smooth_kernel_is_spanned_by_few_vectors_to_rounding() {
+        let n = 400;
+        let mut basis = Basis::new(n, n / 3);
+        let chunks: Vec<DMatrix<f64>> = (0..8).map(|c| kernel(n, (c..n).step_by(8))).collect();
+        let coefficients: Vec<DMatrix<f64>> = chunks.iter().map(|x| basis.take(x.clone()).unwrap()).collect();
+        assert!((20..45).contains(&basis.rank()), "{}", basis.rank());
+        assert!((&basis.qt * &basis.q - DMatrix::identity(basis.rank(), basis.rank())).amax() < 1e-13);
+        for (x, c) in chunks.iter().zip(&coefficients) {
+            let back = basis.q.columns(0, c.nrows()) * c;
+            for (a, b) in x.column_iter().zip(back.column_iter()) {
+                assert!((a - b).norm() <= 2e-12 * a.norm());
+            }
+        }
+        let t = DVector::from_fn(n, |i, _| ((i * i) as f64).sin());
+        let (c, rest) = basis.coordinates(&t);
+        assert!((c.norm_squared() + rest * rest - t.norm_squared()).abs() < 1e-11 * t.norm_squared());
+    }
+
+    #[test]
+    fn columns_of_full_rank_are_too_many_at_once() {
+        let x = DMatrix::from_fn(60, 60, |i, j| ((i * 13 + j * 7 + i * i * (j + 1)) as f64).sin());
+        assert!(Basis::new(60, 20).take(x.clone()).is_none());
+        assert_eq!(Basis::new(60, 60).take(x).unwrap().nrows(), 60);
+        // zero columns, and columns of very different size
+        let mut y = DMatrix::zeros(30, 4);
+        y[(3, 1)] = 1e-100;
+        y[(4, 2)] = 1e100;
+        let mut basis = Basis::new(30, 10);
+        assert_eq!(basis.take(y).unwrap().nrows(), 2);
+    }
+}
