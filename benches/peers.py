@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """sbl beside other programs on the same inputs, in one run.
 
-    benches/peers.py [--venv DIR] [--budget SECONDS] [FILTER]
+    benches/peers.py [--venv DIR] [--budget SECONDS] [--binary FILE] [FILTER]
 
 Builds the bench `gaussian`, lets it write its inputs as CSV, installs the other programs into a virtual
 environment (fastrvm 0.1.5, the fastest we know; scikit-learn's ARDRegression for linear models), and
-times each fit from data in memory, one thread, several times: the smallest and the median count. Prints a
-table with the ratio of the medians. Compare figures of one run only.
+times each fit from data in memory, one thread, several times; the smallest time counts, which other work on
+the machine disturbs least. Prints a table with the ratio, theirs over ours. Compare figures of one run only.
 """
 import argparse, csv, json, os, pathlib, re, statistics, subprocess, sys, tempfile, time
 
@@ -18,6 +18,7 @@ def main():
     parse = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parse.add_argument("filter", nargs="?", default="")
     parse.add_argument("--venv", default=str(ROOT / "target" / "peers"))
+    parse.add_argument("--binary", help="the bench, already built")
     parse.add_argument("--budget", type=float, default=20.0, help="seconds for each program on each input")
     parse.add_argument("--one", nargs=2, metavar=("PEER", "CSV"), help=argparse.SUPPRESS)
     args = parse.parse_args()
@@ -28,7 +29,7 @@ def main():
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", args.venv], check=True)
     subprocess.run([python, "-m", "pip", "install", "-q", *PACKAGES], check=True)
-    bench = ["cargo", "bench", "-q", "--bench", "gaussian", "--"]
+    bench = [args.binary] if args.binary else ["cargo", "bench", "-q", "--bench", "gaussian", "--"]
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([*bench, "--write", folder], cwd=ROOT, check=True)
         rows = []
@@ -36,7 +37,7 @@ def main():
             name = path.stem.replace("_", " ")
             if name.startswith("linear"):
                 name = "linear " + path.stem.split("_", 1)[1].replace("_", "×")
-            if args.filter not in name:
+            if args.filter not in name + " ":
                 continue
             ours = {}
             for line in subprocess.run([*bench, name + " "], cwd=ROOT, check=True, text=True,
@@ -56,12 +57,12 @@ def main():
 
 
 def row(name, schedule, our, peer, their):
-    ours = f"| {name} | {schedule} {our['median']:.2f} ms, {our['kept']} kept, noise {our['noise']:.4f}"
+    ours = f"| {name} | {schedule} {our['min']:.2f} ms, {our['kept']} kept, noise {our['noise']:.4f}"
     if their is None:
         print(f"{ours} | {peer}: failed | – |")
     else:
-        print(f"{ours} | {peer} {their['median']:.2f} ms, {their['kept']} kept, noise {their['noise']:.4f} "
-              f"| {their['median'] / our['median']:.2f} |")
+        print(f"{ours} | {peer} {their['min']:.2f} ms, {their['kept']} kept, noise {their['noise']:.4f} "
+              f"| {their['min'] / our['min']:.2f} |")
 
 
 def one(peer, path, budget):

@@ -82,7 +82,7 @@ pub fn run(args: &Check, screen: &Screen) -> Result<Exit, Failure> {
 /// A correct program that this version has no plan for is still correct: that is a warning here.
 fn told(obstacle: &Diagnostic) -> Diagnostic {
     match obstacle.code {
-        "E0606" | "E0607" | "E0614" => Diagnostic {
+        "E0607" => Diagnostic {
             code: "W0601",
             severity: Severity::Warning,
             message: format!("it checks, and cannot be fitted: {}", obstacle.message),

@@ -114,7 +114,7 @@ fn text(validated: &CrossValidation, screen: &Screen) -> String {
             row.extend(measure(s.error));
             row.push(s.weights.map_or("–".to_owned(), |w| format!("{w:.1}")));
             row.push(number(s.seconds, 2));
-            row.push(remark(s));
+            row.push(remark(s, validated.settings.len() > 1));
             row
         })
         .collect();
@@ -134,9 +134,9 @@ fn measure(loss: Option<Loss>) -> [String; 2] {
     }
 }
 
-fn remark(setting: &SettingScore) -> String {
+fn remark(setting: &SettingScore, several: bool) -> String {
     let failed = setting.folds.iter().filter(|f| f.loss.is_none()).count();
-    match (setting.best, failed) {
+    match (setting.best && several, failed) {
         (true, _) => "best".to_owned(),
         (false, 0) => String::new(),
         (false, n) => format!("{n} of {} not done", plural(setting.folds.len(), "fold")),

@@ -372,7 +372,16 @@ impl<'a> Evaluator<'a> {
             }
             ExprKind::RowDot(..) => ops::row_dot(&next()?.array, &next()?.array)?,
             ExprKind::Call(native, _) => self.call(*native, args.collect(), want, (rows, cols))?,
-            ExprKind::Join(_) => ops::join(&args.collect::<Vec<_>>(), rows)?,
+            ExprKind::Join(_) => {
+                let mut parts: Vec<Arc<Value>> = args.collect();
+                match parts.as_slice() {
+                    // often all wanted columns lie in one part
+                    [one] if one.rank != Rank::Scalar && one.rows() == rows => {
+                        Arc::unwrap_or_clone(parts.remove(0)).array
+                    }
+                    parts => ops::join(parts, rows)?,
+                }
+            }
             ExprKind::Vector(_) => {
                 let mut out = ops::zeros(rows, 1)?;
                 for o in out.iter_mut() {

@@ -97,7 +97,6 @@ codes! {
     "E0602" "no such option"
     "E0603" "an option has a wrong value"
     "E0604" "an option of another method"
-    "E0606" "a method that this version does not have"
     "E0607" "no plan serves the model"
     "E0608" "nothing is observed"
     "E0609" "the likelihood is not Gaussian"
@@ -108,6 +107,7 @@ codes! {
     "E0614" "a parameter that cannot be learned"
     "E0615" "a precision of nothing"
     "E0616" "a hyperprior without a maximum"
+    "E0617" "a likelihood without a linear predictor"
     "E0630" "a factor without a closed form"
     "E0631" "a bound without a maximum"
     "E0632" "a likelihood that `variational` cannot serve"
@@ -216,11 +216,11 @@ codes! {
     "W0808" "the fit did not converge"
     "W0810" "jitter was needed"
     "W0811" "scores on the training rows"
-    "W0830" "fits that cannot be compared"
-    "W0831" "a compared fit did not converge"
     "W0812" "perfectly separated classes"
     "W0813" "a constant column beside free cutpoints"
     "W0814" "a parameter is held"
+    "W0830" "fits that cannot be compared"
+    "W0831" "a compared fit did not converge"
 }
 
 /// The registered code of that name.

@@ -130,27 +130,51 @@ pub struct Arg {
     pub need: Need,
     /// One line: what it means.
     pub doc: &'static str,
+    /// Whether it is the unit in which predictors and cutpoints are measured: all of them multiplied by
+    /// one number are the same distribution.
+    pub unit: bool,
 }
 
 impl Arg {
     /// An argument that must be given, by name, of the shape of the node.
     pub const fn required(name: &'static str, elem: Elem, doc: &'static str) -> Arg {
-        Arg { name, positional: false, elem, shape: ArgShape::Node, need: Need::Required, doc }
+        Arg { name, positional: false, elem, shape: ArgShape::Node, need: Need::Required, doc, unit: false }
     }
 
     /// One of several alternatives, given by name, of the shape of the node.
     pub const fn one_of(group: &'static str, name: &'static str, elem: Elem, doc: &'static str) -> Arg {
-        Arg { name, positional: false, elem, shape: ArgShape::Node, need: Need::OneOf(group), doc }
+        Arg {
+            name,
+            positional: false,
+            elem,
+            shape: ArgShape::Node,
+            need: Need::OneOf(group),
+            doc,
+            unit: false,
+        }
     }
 
     /// An argument that may be left out, given by name, of the shape of the node.
     pub const fn default(name: &'static str, elem: Elem, value: f64, doc: &'static str) -> Arg {
-        Arg { name, positional: false, elem, shape: ArgShape::Node, need: Need::Default(value), doc }
+        Arg {
+            name,
+            positional: false,
+            elem,
+            shape: ArgShape::Node,
+            need: Need::Default(value),
+            doc,
+            unit: false,
+        }
     }
 
     /// The same, and it may be given without its name.
     pub const fn positional(self) -> Arg {
         Arg { positional: true, ..self }
+    }
+
+    /// The same, and predictors and cutpoints are measured in it.
+    pub const fn unit(self) -> Arg {
+        Arg { unit: true, ..self }
     }
 
     /// The same, with another shape beside that of the node.

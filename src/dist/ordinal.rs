@@ -23,7 +23,7 @@ pub static ORDINAL: Family = Family {
         Arg::one_of("link", "logit", Elem::Real, "location of a logistic latent value"),
         Arg::required("cutpoints", Elem::Increasing, "where one level ends and the next begins")
             .shaped(ArgShape::Cutpoints),
-        Arg::default("sd", Elem::Positive, 1.0, "scale of the latent value"),
+        Arg::default("sd", Elem::Positive, 1.0, "scale of the latent value").unit(),
     ],
     gaussian: None,
     precision_prior: None,
@@ -32,7 +32,7 @@ pub static ORDINAL: Family = Family {
         local,
         third,
         by_arg,
-        latent: Some(Latent { cutpoints: "cutpoints", scale: "sd", quantile }),
+        latent: Some(Latent { cutpoints: "cutpoints", quantile }),
     }),
     mixture: None,
     bound: None,

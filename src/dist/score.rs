@@ -23,8 +23,6 @@ pub struct Score {
 pub struct Latent {
     /// The argument that holds the cutpoints.
     pub cutpoints: &'static str,
-    /// The argument that is the scale of the latent value; beside free cutpoints it is not identified.
-    pub scale: &'static str,
     /// The latent value, in units of its scale, below which this share of the draws lies at predictor 0.
     pub quantile: fn(predictor: &str, below: f64) -> f64,
 }

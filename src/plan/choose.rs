@@ -117,8 +117,8 @@ fn asked(model: &Model, dag: &Dag, method: &'static Method) -> Staged<Plan> {
 fn obstacles(model: &Model, dag: &Dag, method: &Method, parsed: &Parsed) -> Diagnostics {
     let mut found = (method.obstacles)(model, dag, &parsed.options);
     if parsed.options.schedule == Schedule::Sequential && !method.sequential && found.is_empty() {
-        let what = format!("`{}` has no sequential schedule in this version", method.name);
-        let refused = Diagnostic::error("E0606", what);
+        let what = format!("option `schedule` applies to point plans, and `{}` is none", method.name);
+        let refused = Diagnostic::error("E0604", what);
         found.push(
             match parsed.schedule.or(model.infer.span) {
                 Some(span) => refused.at(span, "asked for here"),
@@ -155,7 +155,7 @@ fn finish(model: &Model, dag: &Dag, method: &'static Method, parsed: Parsed, why
     plan
 }
 
-/// An obstacle after the name of its method: ``laplace: not available in this version``.
+/// An obstacle after the name of its method: ``laplace: needs a log-concave likelihood``.
 fn clause(method: &Method, obstacle: &Diagnostic) -> String {
     let message = obstacle.message.as_str();
     let own = message.strip_prefix(&format!("`{}` ", method.name)).unwrap_or(message);
@@ -177,7 +177,7 @@ fn none_serves(model: &Model, tried: &[(&'static Method, Diagnostic)]) -> Diagno
         found = found.note(format!("{}: {}", method.name, clause(method, obstacle)));
     }
     // the place and the edit of a method that exists, if one has any
-    let best = tried.iter().map(|(_, o)| o).find(|o| o.code != "E0606").or(tried.first().map(|(_, o)| o));
+    let best = tried.first().map(|(_, o)| o);
     if let Some(best) = best {
         found.primary.clone_from(&best.primary);
         found.secondary.clone_from(&best.secondary);

@@ -134,9 +134,19 @@ pub fn hyper_formula(model: &Model, hyper: NodeId) -> String {
     }
     let theta = if node.ty.shape.is_empty() { node.name.clone() } else { format!("{}_i", node.name) };
     match node.dist().is_some_and(|d| prior_is_flat(model, d)) {
-        true => format!("⟨{theta}⟩ = ({}) / ({})", shape.join(" + "), rate.join(" + ")),
+        true => point_formula(&theta, &shape, &rate),
         false => format!("q({theta}) = Gamma(a + {}, ⟨b⟩ + {})", shape.join(" + "), rate.join(" + ")),
     }
+}
+
+/// (Σ shape)/(Σ rate), without the halves where they cancel.
+fn point_formula(theta: &str, shape: &[String], rate: &[String]) -> String {
+    if let ([shape], [rate]) = (shape, rate)
+        && let (Some(n), Some(square)) = (shape.strip_suffix("/2"), rate.strip_prefix('½'))
+    {
+        return format!("⟨{theta}⟩ = {n} / {square}");
+    }
+    format!("⟨{theta}⟩ = ({}) / ({})", shape.join(" + "), rate.join(" + "))
 }
 
 fn prior_is_flat(model: &Model, dist: &crate::check::typed::Dist) -> bool {

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::ir::{Param, Step};
+use super::obstacles::{predictor_of, rate_of, scale_of, scale_powers};
 use crate::check::typed::{Dist, ExprId, ExprKind, Model, Native, Node, NodeId, NodeKind};
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::dist::Elem;
+use crate::dist::{ArgShape, Elem};
 use crate::graph::linear::names;
-use crate::graph::walk::{Lets, fold, params as params_of};
+use crate::graph::walk::{Lets, constant, fold, params as params_of};
 
 /// Every `param` of a model, in order.
 pub fn params(model: &Model) -> Vec<Param> {
@@ -23,7 +24,7 @@ pub fn params(model: &Model) -> Vec<Param> {
             set: node.ty.elem.name().to_owned(),
             coordinate: coordinate(node.ty.elem).to_owned(),
             enters,
-            held: is_held(model, node.id),
+            held: is_redundant(model, node.id),
         }
     };
     model.nodes.iter().filter(|n| matches!(n.kind, NodeKind::Param { .. })).map(of).collect()
@@ -32,25 +33,71 @@ pub fn params(model: &Model) -> Vec<Param> {
 /// The learned cutpoints of a likelihood, if they are a parameter as it is.
 pub fn free_cutpoints(model: &Model, dist: &Dist) -> Option<NodeId> {
     let latent = dist.family.score.as_ref()?.latent.as_ref()?;
-    param_itself(model, dist.arg(latent.cutpoints)?)
+    let id = node_of(model, dist.arg(latent.cutpoints)?)?;
+    matches!(model.node(id).kind, NodeKind::Param { .. }).then_some(id)
 }
 
-/// The parameter that an expression is.
-fn param_itself(model: &Model, e: ExprId) -> Option<NodeId> {
-    match model.expr(e).kind {
-        ExprKind::Node(id) if matches!(model.node(id).kind, NodeKind::Param { .. }) => Some(id),
+/// Whether a parameter is the unit of a likelihood whose cutpoints and weights are all free: then
+/// (w, cutpoints, unit, α) and (c w, c cutpoints, c unit, α/c²) are one model (mathematics §4), and only
+/// ratios are determined.
+fn is_redundant(model: &Model, param: NodeId) -> bool {
+    let uses = |id: NodeId| -> usize {
+        let args = model.stochastic().flat_map(|(_, d)| d.args.iter());
+        args.filter(|a| params_of(model, a.value).contains(&id)).count()
+    };
+    let mut observed = model.stochastic().filter(|(n, _)| n.is_observed());
+    let (Some((_, dist)), None) = (observed.next(), observed.next()) else { return false };
+    let whole = |name: &str| dist.arg(name).and_then(|e| node_of(model, e));
+    let is_unit = dist.family.args.iter().any(|a| a.unit && whole(a.name) == Some(param));
+    let mut cutpoints = dist.family.args.iter().filter(|a| a.shape == ArgShape::Cutpoints);
+    let free = |id: NodeId| matches!(model.node(id).kind, NodeKind::Param { .. }) && uses(id) == 1;
+    let free_cutpoints = cutpoints.all(|a| whole(a.name).is_some_and(free));
+    let predictor = predictor_of(dist).map(|(_, e)| through(model, e));
+    let no_offset = predictor.is_some_and(|e| {
+        let latent = node_of(model, e).is_some_and(|n| matches!(model.node(n).kind, NodeKind::Latent(_)));
+        latent || matches!(model.expr(e).kind, ExprKind::MatMul(..))
+    });
+    let free_prior = |(node, dist): (&Node, &Dist)| match &node.kind {
+        NodeKind::Latent(_) if dist.family.gaussian.is_some() => {
+            let centred = dist.family.gaussian.and_then(|g| g.mean).and_then(|m| dist.arg(m));
+            let powers = scale_powers(model, dist);
+            centred.is_none_or(|m| constant(model, m) == Some(0.0))
+                && (scale_of(dist).is_none() || !powers.is_empty())
+                && powers.iter().all(|(id, _)| is_flat_prior(model, *id))
+        }
+        _ => true,
+    };
+    uses(param) == 1 && is_unit && free_cutpoints && no_offset && model.stochastic().all(free_prior)
+}
+
+/// A precision without a proper prior.
+fn is_flat_prior(model: &Model, id: NodeId) -> bool {
+    let Some(dist) = model.node(id).dist() else { return false };
+    let shape = dist.family.precision_prior.and_then(|p| dist.arg(p.shape));
+    let zero = |e: ExprId| constant(model, e) == Some(0.0);
+    shape.is_some_and(zero) && rate_of(dist).is_some_and(|(_, e, power)| power > 0.0 && zero(e))
+}
+
+/// The node that an expression is, through `let`s.
+fn node_of(model: &Model, e: ExprId) -> Option<NodeId> {
+    match model.expr(through(model, e)).kind {
+        ExprKind::Node(node) => Some(node),
         _ => None,
     }
 }
 
-/// A scale of a latent value beside free cutpoints is not identified: (w, b, σ, α) → (c w, c b, c σ, α/c²)
-/// changes nothing. It stays where it starts.
-fn is_held(model: &Model, param: NodeId) -> bool {
-    model.stochastic().any(|(_, dist)| {
-        let latent = dist.family.score.as_ref().and_then(|s| s.latent.as_ref());
-        let scale = latent.and_then(|l| dist.arg(l.scale)).and_then(|e| param_itself(model, e));
-        scale == Some(param) && free_cutpoints(model, dist).is_some()
-    })
+/// Follows `let`s; a chain of them is never longer than there are nodes.
+fn through(model: &Model, mut e: ExprId) -> ExprId {
+    for _ in &model.nodes {
+        match &model.expr(e).kind {
+            ExprKind::Node(node) => match model.node(*node).kind {
+                NodeKind::Let { value, .. } => e = value,
+                _ => return e,
+            },
+            _ => return e,
+        }
+    }
+    e
 }
 
 /// The unconstrained number that is searched.

@@ -13,10 +13,12 @@ use super::source::Source;
 use super::treatment::{Treated, Treatment};
 use crate::math::qr;
 
-/// Columns that are looked at in one go, at least.
+/// Columns that are looked at first.
 pub(crate) const BLOCK: usize = 64;
-/// Numbers in a block of columns, at most: what stays in the cache.
-const BLOCK_SIZE: usize = 1 << 18;
+/// Numbers in a later block of columns, about: what stays in the cache.
+const BLOCK_SIZE: usize = 1 << 17;
+/// Columns in a later block, at least.
+const LEAST: usize = 8;
 /// Compressing rows is worth at most this many operations.
 const COMPRESSION_COST: f64 = 5e10;
 
@@ -97,7 +99,7 @@ fn order(n: usize, m: usize) -> Vec<Vec<usize>> {
     let stride = m.div_ceil(BLOCK);
     let first: Vec<usize> = (0..m).step_by(stride.max(1)).collect();
     let rest: Vec<usize> = (0..m).filter(|i| i % stride.max(1) != 0).collect();
-    let size = (BLOCK_SIZE / n.max(1)).max(BLOCK);
+    let size = (BLOCK_SIZE / n.max(1)).max(LEAST);
     std::iter::once(first).chain(rest.chunks(size).map(<[usize]>::to_vec)).collect()
 }
 

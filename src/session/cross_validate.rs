@@ -178,8 +178,9 @@ impl Compiler {
 /// rows without a target are in every training part. The result does not depend on the number of threads.
 ///
 /// # Errors
-/// E0830: fewer than 2 folds, or more than rows; E0831: the targets are not the rows of the data; E07: the
-/// data do not fit the program. A fold that fails is no error: it stands in the result.
+/// E06: no plan serves the program; E0830: fewer than 2 folds, or more than rows; E0831: the targets are not
+/// the rows of the data; E07: the data do not fit the program. A fold that fails is no error: it stands in
+/// the result.
 pub fn cross_validate(
     settings: &[Setting],
     data: &Data,
@@ -190,6 +191,9 @@ pub fn cross_validate(
             .help("give at least one value")
             .into());
     };
+    for setting in settings {
+        setting.model.plan()?;
+    }
     let folds = divide(first, data, options)?;
     let jobs: Vec<(usize, usize)> =
         (0..settings.len()).flat_map(|s| (0..options.folds).map(move |f| (s, f))).collect();

@@ -104,10 +104,34 @@ fn square_root(sigma: DMatrix<f64>) -> DMatrix<f64> {
 
 /// A draw from the posterior.
 pub(crate) struct Drawn {
-    /// Values of every node that it fixes: latents, and hyperparameters at their estimates.
+    /// Values of every node that it fixes: latents, and hyperparameters from their factors or at their
+    /// estimates.
     pub values: BTreeMap<NodeId, Value>,
     /// The kept innovations, k.
     pub kept: DVector<f64>,
+}
+
+/// One draw of every entry of a hyperparameter from its factor, which is of the family of its prior.
+fn from_factors(
+    inputs: Inputs<'_>,
+    node: NodeId,
+    factors: &[(f64, f64)],
+    uniforms: &mut Uniforms,
+) -> Result<Vec<f64>, NoDraw> {
+    let family = inputs.model.node(node).dist().map(|d| d.family);
+    let (Some(family), Some(prior)) = (family, family.and_then(|f| f.precision_prior)) else {
+        return Err(NoDraw::Improper(node));
+    };
+    let draw = |&(shape, rate): &(f64, f64)| {
+        let value = |name: &str| match prior.rates.first() {
+            _ if name == prior.shape => shape,
+            Some((first, power)) if name == *first => rate.powf(1.0 / power),
+            _ => f64::NAN,
+        };
+        let args: Vec<f64> = family.args.iter().map(|a| value(a.name)).collect();
+        (family.sample)(&args, &mut || uniforms.next()).ok_or(NoDraw::Improper(node))
+    };
+    factors.iter().map(draw).collect()
 }
 
 /// One draw from the posterior.
@@ -122,7 +146,10 @@ pub(crate) fn posterior_values(
     let posterior = innovations.posterior;
     let mut values = inputs.values.clone();
     for (node, hyper) in &posterior.hypers {
-        let entries: Vec<f64> = hyper.iter().map(|v| v.unwrap_or(f64::INFINITY)).collect();
+        let entries: Vec<f64> = match posterior.factors.get(node) {
+            Some(factors) => from_factors(inputs, *node, factors, uniforms)?,
+            None => hyper.iter().map(|v| v.unwrap_or(f64::INFINITY)).collect(),
+        };
         values.insert(*node, array(inputs, *node, entries)?);
     }
     let kept = innovations.draw(uniforms);
@@ -229,7 +256,8 @@ pub(crate) fn derived(
     let mut uniforms = Uniforms::new(0);
     let (mut count, mut mean, mut m2): (f64, Vec<f64>, Vec<f64>) = (0.0, Vec::new(), Vec::new());
     let latents = crate::graph::walk::latents(inputs.model, e);
-    let random = plan.blocks.iter().any(|b| latents.contains(&b.node));
+    let random = plan.blocks.iter().any(|b| latents.contains(&b.node))
+        || latents.iter().any(|node| posterior.factors.contains_key(node));
     for _ in 0..if random { DERIVED_DRAWS } else { 1 } {
         let values = match posterior_values(plan, inputs, frozen, eval.memory(), &innovations, &mut uniforms)
         {

@@ -277,3 +277,37 @@ pub(crate) fn most_probable(ln_p: &[f64]) -> usize {
     }
     best
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Model, Options};
+
+    #[test]
+    fn the_lowest_of_several_levels() {
+        assert_eq!(most_probable(&[-1.0, -0.5, -0.5]), 1);
+        assert_eq!(most_probable(&[0.5f64.ln(), 0.5f64.ln()]), 0);
+        assert_eq!(most_probable(&[f64::NAN, f64::NAN]), 0);
+    }
+
+    #[test]
+    fn classes_from_the_library() {
+        let source = "data x: real[N]\ndata t: category{bad, good}[N]\nw ~ Normal(0, precision = 1)\n\
+                      t ~ Bernoulli(logit = x .* w)\n";
+        let x = [-2.0, -1.0, 1.0, 2.0];
+        let inputs = || Data::new().vector("x", &x).unwrap();
+        let data = inputs().words("t", &["bad", "bad", "good", "good"]).unwrap();
+        let fit = Model::compile(source).unwrap().fit(&data, &Options::default()).unwrap();
+        let p = fit.predict(&inputs()).unwrap();
+        assert_eq!(p.class().iter().map(|c| &**c).collect::<Vec<_>>(), ["bad", "bad", "good", "good"]);
+        let node = p.node("t").unwrap();
+        assert_eq!(node.levels, ["bad", "good"]);
+        let (bad, good) = (node.probability("bad").unwrap(), node.probability("good").unwrap());
+        assert_eq!(good, p.p());
+        assert!(bad.iter().zip(&good).all(|(a, b)| (a + b - 1.0).abs() < 1e-15));
+        // an odd function of x
+        assert!((good[0] + good[3] - 1.0).abs() < 1e-14, "{good:?}");
+        assert!(node.probability("ugly").is_none() && p.mean().is_empty() && node.column("class").is_none());
+        assert_eq!(p.to_json()["class"][0], "bad");
+    }
+}

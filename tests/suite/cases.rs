@@ -225,3 +225,71 @@ fn equal_columns_are_named() {
     again["seconds"] = fit["seconds"].clone();
     assert_eq!(fit, again, "the same input gives the same bits");
 }
+
+const LOGIT: &str = "use std.priors.ard
+data x: real[N, D]
+data y: bool[N]
+w ~ ard(D)
+y ~ Bernoulli(logit = x * w)
+";
+
+/// Perfect separation by one column: finite weights under the prior, and said so.
+#[test]
+fn c17_separable_yes_no() {
+    let case = Case::new("c17_separable_yes_no", LOGIT);
+    let fit = case.fit();
+    assert_eq!(fit["converged"], true, "{fit:#}");
+    let warnings = fit["warnings"].as_array().unwrap();
+    let said = warnings.iter().find(|w| w["code"] == "W0812").unwrap();
+    assert!(said["message"].as_str().unwrap().contains("perfectly separated by x1"), "{said}");
+    assert!(numbers(&fit["nodes"]["w"]["mean"]).iter().all(|w| w.is_finite() && w.abs() < 1e3));
+    // averaged over the weights, the probability near the margin stays away from 1
+    let near = case.predict("x1,x2,x3\n0.05,0,0\n");
+    let p = near["p"][0].as_f64().unwrap();
+    assert!(p > 0.4 && p < 0.99, "{p}");
+}
+
+const ORDERED: &str = "data x1: real[N]
+data y: ordered{LEVELS}[N]
+b ~ Flat()
+param cut: increasing[levels(y) - 1]
+y ~ Ordinal(probit = x1 * b, cutpoints = cut)
+";
+
+/// Text levels need a stated order; with it the slope has the right sign. Maximum likelihood: 5.881.
+#[test]
+fn c19_string_order() {
+    let unstated = Case::new("c19_string_order", &ORDERED.replace("{LEVELS}", ""));
+    let ran = unstated.run(&["fit", "m.sbl", "--data", unstated.data.to_str().unwrap()]);
+    assert_eq!(ran.status.code(), Some(1));
+    let case = Case::new("c19_string_order", &ORDERED.replace("LEVELS", "low < medium < high"));
+    let fit = case.fit();
+    let slope = fit["nodes"]["b"]["mean"].as_f64().unwrap();
+    assert!((slope - 5.881).abs() < 0.02 * 5.881, "{slope}");
+    let text = case.predict("x1\n-3\n3\n");
+    assert_eq!((text["class"][0].as_str(), text["class"][1].as_str()), (Some("low"), Some("high")));
+}
+
+/// Missing targets are reported, kept in place and predicted.
+#[test]
+fn c21_missing_y() {
+    let case = Case::new("c21_missing_y", &ORDERED.replace("LEVELS", "none < mild < severe < critical"));
+    let fit = case.fit();
+    assert_eq!(fit["nodes"]["y"]["missing"], serde_json::json!([3, 17, 40]));
+    assert_eq!(fit["nodes"]["cut"]["value"].as_array().unwrap().len(), 3);
+    let data = case.data.to_str().unwrap();
+    let all = case.json(&["predict", "m.sblfit", "--data", data, "--format", "json"]);
+    assert_eq!(all["class"].as_array().unwrap().len() as u64, fit["rows"].as_u64().unwrap());
+}
+
+/// Near the maximum-likelihood fit: slope 4.901, thresholds −4.852, −0.080, 4.646.
+#[test]
+fn c_ord_ok() {
+    let case = Case::new("c_ord_ok", &ORDERED.replace("LEVELS", "none < mild < severe < critical"));
+    let fit = case.fit();
+    assert_eq!(fit["converged"], true, "{fit:#}");
+    let slope = fit["nodes"]["b"]["mean"].as_f64().unwrap();
+    assert!((slope - 4.901).abs() < 0.1 * 4.901, "{slope}");
+    let cut = numbers(&fit["nodes"]["cut"]["value"]);
+    assert!(cut[0] < -4.0 && cut[1].abs() < 0.3 && cut[2] > 4.0, "{cut:?}");
+}

@@ -89,19 +89,33 @@ fn cases() -> Vec<Case> {
             "option `curvature` applies to laplace",
             "remove `curvature`",
         ),
-        after_head(
-            "infer laplace",
-            "E0606",
-            6,
-            "`laplace` is not available in this version",
-            "infer evidence",
-        ),
         whole(
-            "use std.priors.ard\ndata x: real[N, D]\ndata t: count[N]\nw ~ ard(D)\nt ~ Poisson(log = x * w)\n",
+            "use std.priors.ard\ndata x: real[N, D]\ndata t: count[N]\nw ~ ard(D)\nt ~ Poisson(rate = exp(x * w))\n",
             "E0607",
             5,
             "no plan serves the model `model`",
-            "Normal likelihood",
+            "t ~ Poisson(log = …)",
+        ),
+        whole(
+            "data x: real[N]\ndata t: bool[N]\ndata p: unit[N]\nt ~ Bernoulli(p = p)\ninfer laplace\n",
+            "E0617",
+            4,
+            "`laplace` needs a linear predictor of `t`, and Bernoulli is given by `p`",
+            "t ~ Bernoulli(logit = …)",
+        ),
+        whole(
+            "data x: real[N]\ndata t: real[N]\nw ~ Normal(0, precision = 1)\nt ~ StudentT(x * w, dof = 4, precision = 1)\ninfer laplace\n",
+            "E0609",
+            4,
+            "`laplace` needs a log-concave likelihood, found StudentT for `t`",
+            "leave `infer` out",
+        ),
+        whole(
+            "data x: real[N]\ndata t: real[N]\nw ~ Normal(0, precision = 1)\nt ~ StudentT(x * w, dof = 4, precision = 1)\ninfer sequential\n",
+            "E0609",
+            4,
+            "`laplace` needs a log-concave likelihood, found StudentT for `t`",
+            "leave `infer` out",
         ),
         whole(
             "model prior_only {\n    w ~ Normal(0, precision = 1)\n    infer evidence\n}\n",
@@ -306,13 +320,13 @@ fn all_obstacles_are_reported_at_once() {
 #[test]
 fn when_no_plan_serves_each_method_says_why() {
     let source =
-        "data x: real[N]\ndata k: count[N]\nw ~ Normal(0, precision = 1)\nk ~ Poisson(log = x * w)\n";
+        "data x: real[N]\ndata k: count[N]\nw ~ Normal(0, precision = 1)\nk ~ Poisson(rate = exp(x * w))\n";
     let errors = plan_of(source).2.unwrap_err();
     assert_eq!(errors.len(), 1);
     assert_eq!(
         errors[0].notes,
         [
-            "laplace: not available in this version",
+            "laplace: needs a linear predictor of `k`, and Poisson is given by `rate`",
             "evidence: needs a Gaussian likelihood, found Poisson for `k`",
             "variational: needs a likelihood that is Gaussian, a mixture of Gaussians or bounded by one, found Poisson for `k`",
         ]

@@ -63,3 +63,4 @@ mod syntax_limits;
 mod syntax_properties;
 mod syntax_trees;
 mod tidy;
+mod variational;

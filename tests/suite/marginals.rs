@@ -38,7 +38,7 @@ fn cases() -> impl Iterator<Item = (&'static Family, Marginal, &'static str)> {
 /// ln ∫ exp g(f) N(f | mean, v) df by a trapezoidal rule far finer than needed.
 fn brute(mean: f64, v: f64, g: impl Fn(f64) -> f64) -> f64 {
     // a wide Gaussian needs small steps, a narrow one is far from where the values pull it
-    let (sd, step, most) = if v > 1.0 { (v.sqrt(), 0.002, 6000) } else { (v.sqrt(), 0.01, 10_000) };
+    let (sd, step, most) = if v > 1.0 { (v.sqrt(), 0.002, 12_000) } else { (v.sqrt(), 0.01, 15_000) };
     let terms: Vec<f64> = (-most..=most)
         .map(|i| f64::from(i) * step)
         .map(|z| g(mean + sd * z) + step.ln() + ln_phi(z))

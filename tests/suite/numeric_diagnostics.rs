@@ -108,3 +108,30 @@ fn fits_of_another_compiler_are_refused() {
     fails(Fit::from_bytes(b"x,t\n1,2\n", "d.csv"), "E0812");
     fails(Fit::from_bytes(b"sblfit 9\nsha256 x\nbytes 0\n", "d.csv"), "E0813");
 }
+
+fn xy(x: &[f64], y: &[f64]) -> Data {
+    Data::new().vector("x", x).unwrap().vector("y", y).unwrap()
+}
+
+#[test]
+fn separation_and_what_cutpoints_take_over() {
+    let binary = "data x: real[N]\ndata y: bool[N]\nb ~ PRIOR\ny ~ Bernoulli(logit = x * b)\n";
+    let split = xy(&[-2.0, -1.0, -0.5, 1.0, 1.5, 2.0], &[0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
+    let flat = Model::compile(&binary.replace("PRIOR", "Flat()")).unwrap();
+    fails(flat.fit(&split, &Options::default()), "E0806");
+    let weak = warns(&binary.replace("PRIOR", "Normal(0, precision = 0.01)"), &split, "W0812");
+    assert!(weak.node("b").unwrap().mean()[0].is_finite());
+
+    let ordinal = "data x: real[N]\ndata y: ordered[N]\nw ~ Normal(0, precision = 1) [2]\n\
+                   param cut: increasing[levels(y) - 1]\nparam s: positive = 2\n\
+                   y ~ Ordinal(probit = [1, x] * w, cutpoints = cut, sd = s)\n";
+    let data = xy(&[-2.0, -1.0, -0.5, 0.3, 1.0, 1.5, 2.0, 2.5], &[1.0, 1.0, 2.0, 1.0, 2.0, 3.0, 2.0, 3.0]);
+    warns(ordinal, &data, "W0813");
+    let free = ordinal.replace(
+        "w ~ Normal(0, precision = 1) [2]",
+        "alpha ~ Gamma(0, 0)\nw ~ Normal(0, precision = alpha) [2]",
+    );
+    let held = warns(&free, &data, "W0814");
+    assert_eq!(held.to_json()["nodes"]["s"]["held"], true);
+    assert_eq!(held.to_json()["nodes"]["s"]["value"], 2.0);
+}

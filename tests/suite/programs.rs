@@ -54,7 +54,7 @@ model ripley {
     t ~ Bernoulli(logit = phi * w)
 }
 ",
-        "variational",
+        "laplace",
     ),
     (
         "ordinal",
@@ -72,7 +72,7 @@ model ordinal {
     infer sequential
 }
 ",
-        "E0606",
+        "laplace",
     ),
     (
         "friedman",
@@ -89,7 +89,7 @@ model friedman {
     t ~ Normal(phi * w, precision = tau)
 }
 ",
-        "E0607",
+        "evidence",
     ),
     (
         "digits",
@@ -104,7 +104,7 @@ model digits {
     c ~ Categorical(softmax = phi * W)
 }
 ",
-        "E0607",
+        "laplace",
     ),
     (
         "schools",
@@ -260,6 +260,6 @@ model intercepts {
     k   ~ Poisson(log = x * w)
 }
 ",
-        "E0607",
+        "laplace",
     ),
 ];

@@ -17,6 +17,8 @@ const SMALL: f64 = 1e-9;
 const FOUND: f64 = 1e-24;
 /// Newton steps at most.
 const MOST: usize = 200;
+/// A step of a predictor that is none any more at a mode.
+const RUNAWAY: f64 = 1e-3;
 /// A predictor beyond this is on its way to infinity.
 const FAR: f64 = 1e8;
 
@@ -77,6 +79,10 @@ pub(super) fn mode(
         // rounding: plain steps no longer shrink the decrement
         let settled = decrement <= FOUND || (decrement < SMALL * SMALL && decrement >= 0.25 * last);
         if settled {
+            // flat effects on their way to infinity: the score vanishes, the steps do not
+            if flat > 0 && (phi * &step).amax() > RUNAWAY {
+                return Err(Failure::NoMode);
+            }
             return Ok(Mode { mean: w, f, rows, weighted, gram, factor, log_joint: psi });
         }
         last = decrement;
