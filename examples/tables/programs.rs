@@ -77,6 +77,19 @@ tau ~ Gamma(0, 0)
 t ~ Normal(phi * w, precision = tau)
 ";
 
+/// A cubic kernel on standardised inputs, all weights at once.
+pub const CUBIC_BATCH: &str = "
+use std.kernels.polynomial
+use std.priors.ard
+data x: real[N, D]
+data t: real[N]
+let phi = [1, polynomial(standardize(x), degree = 3)]
+w ~ ard(cols(phi))
+tau ~ Gamma(0, 0)
+t ~ Normal(phi * w, precision = tau)
+infer evidence
+";
+
 /// A linear model with an unpenalised intercept.
 pub const LINEAR: &str = "
 use std.priors.ard

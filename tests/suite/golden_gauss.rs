@@ -271,3 +271,35 @@ fn o32_equivariance() {
     g.check("mean_scaled_columns", columns.mean.as_slice());
     g.finish(&[]);
 }
+
+/// One function: kept exactly if β t_∥² > 1, with α* = |φ|²/(t_∥² − 1/β).
+#[test]
+fn one_vector_geometry() {
+    let mut g = Golden::read("O30_one_vector_geometry");
+    let phi = g.vector("phi");
+    let norm: f64 = phi.iter().map(|p| p * p).sum();
+    let design = DMatrix::from_column_slice(phi.len(), 1, &phi);
+    let (mut along, mut kept, mut alpha, mut evidence) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for t in g.matrix("t").row_iter() {
+        let t: Vec<f64> = t.iter().copied().collect();
+        along.push(phi.iter().zip(&t).map(|(p, t)| p * t).sum::<f64>() / norm);
+        let mut problem = ard(&design, &t, &[]);
+        problem.hypers[1].held = Some(g.number("beta"));
+        let s = fit_with(&problem, &Options { min_gain: 0.0, ..Options::default() });
+        kept.push(f64::from(u8::from(!s.active.is_empty())));
+        alpha.push(if s.hypers[0].is_finite() { s.hypers[0] } else { f64::NAN });
+        evidence.push(s.log_evidence);
+    }
+    g.check("t_parallel", &along);
+    let want: Vec<f64> = g
+        .expected("kept")
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|k| f64::from(u8::from(k.as_bool().unwrap())))
+        .collect();
+    assert_eq!(kept, want);
+    g.check("alpha_star", &alpha);
+    g.check("log_evidence", &evidence);
+    g.finish(&["kept"]);
+}
