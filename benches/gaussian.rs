@@ -61,7 +61,8 @@ fn main() -> Result<()> {
             other => filter = Some(other.to_owned()),
         }
     }
-    let sizes: [(&str, fn() -> Workload); 8] = [
+    type Make = fn() -> Workload;
+    let sizes: [(&str, Make); 8] = [
         ("sinc 100", || sinc(100)),
         ("sinc 1000", || sinc(1000)),
         ("sinc 5000", || sinc(5000)),

@@ -98,14 +98,10 @@ fn third(value: f64, args: &[f64], variance: &[f64], out: &mut [f64]) {
 fn predictive(args: &[f64], variance: &[f64]) -> Vec<f64> {
     let v = single(variance);
     let both = |ln_p: &dyn Fn(f64) -> f64| vec![ln_p(-1.0), ln_p(1.0)];
-    match args {
-        &[mean, probit, p] if !mean.is_nan() && probit.is_nan() && p.is_nan() => {
-            both(&|s| log_mean_sigmoid(s * mean, v))
-        }
+    match one_of(args) {
+        Some((0, mean)) => both(&|s| log_mean_sigmoid(s * mean, v)),
         // E Φ(f) = Φ(μ / sqrt(1 + v))
-        &[logit, mean, p] if !mean.is_nan() && logit.is_nan() && p.is_nan() => {
-            both(&|s| special::ln_normal_cdf(s * mean / (1.0 + v).sqrt()))
-        }
+        Some((1, mean)) => both(&|s| special::ln_normal_cdf(s * mean / (1.0 + v).sqrt())),
         _ => vec![log_density(0.0, args), log_density(1.0, args)],
     }
 }

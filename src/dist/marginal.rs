@@ -32,8 +32,11 @@ pub struct Number {
     /// Log density (or probability) of a value.
     pub log_density: fn(value: f64, args: &[f64], variance: &[f64]) -> f64,
     /// P(y ≤ value) of a continuous distribution.
-    pub distribution: Option<fn(value: f64, args: &[f64], variance: &[f64]) -> f64>,
+    pub distribution: Option<Distribution>,
 }
+
+/// P(y ≤ value), given arguments and the variance of the predictor.
+pub type Distribution = fn(value: f64, args: &[f64], variance: &[f64]) -> f64;
 
 /// Mean and deviations of a predictive distribution.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -81,7 +81,7 @@ pub(super) fn terms(model: &Model) -> Vec<Term> {
         let Some((predictor, mean)) = predictor_of(dist) else { continue };
         let scales = dist.family.gaussian.map_or(&[][..], |g| g.scales);
         let other = |name: &str| name != predictor && scales.iter().all(|(s, _)| *s != name);
-        let args = dist.args.iter().filter(|a| other(&a.name));
+        let args = dist.args.iter().filter(|a| other(a.name));
         let blocks: BTreeSet<NodeId> = affine_in(model, mean).unwrap_or_default();
         terms.push(Term {
             node: node.id,

@@ -24,8 +24,7 @@ pub(crate) fn findings(
     point: &Point,
     here: &Position,
     rank: Option<usize>,
-    held_first: bool,
-    certificate: Certificate,
+    (held_first, certificate): (bool, Certificate),
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     for term in target_shapes(problem) {

@@ -56,7 +56,7 @@ pub(crate) fn finish(
     };
     let (s, q, gain) = in_user_units(core, &point, &factors);
     let has_prior = core.hypers.iter().any(|h| h.is_free() && (h.shape != 0.0 || h.rate != 0.0));
-    let findings = findings(core, problem, takes_up, &point, &here, rank, held_first, certificate);
+    let findings = findings(core, problem, takes_up, &point, &here, rank, (held_first, certificate));
     let prunable = (0..core.weights.len()).filter(|i| core.usable[*i]).count();
     let report = Report {
         iterations: control.trace.len(),

@@ -311,11 +311,11 @@ fn scores_are_derivatives_of_log_densities() {
                     .collect();
                 let mut third = vec![0.0; d];
                 (score.third)(y, &args, &variance, &mut third);
-                for a in 0..d {
+                for (a, change) in third.iter().enumerate() {
                     let place = predictors.start + a;
                     near(here.score[a], slope(&|l| l.log_density, place));
                     near(
-                        third[a],
+                        *change,
                         slope(&|l| l.curvature.iter().zip(&variance).map(|(h, v)| h * v).sum(), place),
                     );
                     for b in 0..d {

@@ -50,7 +50,8 @@ fn bounds_lie_below_the_evidence() {
     let binary: Vec<f64> = (0..12).map(|i| f64::from(x[i] + noise(i + 70) > 0.0)).collect();
     let log_density = |name: &str| sbl::dist::family(name).unwrap().log_density;
     let none = f64::NAN;
-    let cases: [(Kind, &[f64], Box<dyn Fn(f64, f64) -> f64>, f64); 3] = [
+    type Density = Box<dyn Fn(f64, f64) -> f64>;
+    let cases: [(Kind, &[f64], Density, f64); 3] = [
         (
             Kind::Bound { link: link("logit") },
             &binary,

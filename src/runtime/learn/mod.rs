@@ -363,11 +363,7 @@ impl Learner<'_, '_> {
     }
 
     /// The hyperparameters that climb too: their logarithms and bounds.
-    fn first(
-        &mut self,
-        climb: &mut Climb,
-        params: &Values,
-    ) -> Result<(Vec<f64>, Vec<(f64, f64)>), LearnError> {
+    fn first(&mut self, climb: &mut Climb, params: &Values) -> Result<Start, LearnError> {
         if !self.joint {
             return Ok((Vec::new(), Vec::new()));
         }
@@ -417,6 +413,9 @@ impl Learner<'_, '_> {
         Ok(())
     }
 }
+
+/// Where hyperparameters start to climb: logarithms and their bounds.
+type Start = (Vec<f64>, Vec<(f64, f64)>);
 
 /// Objective and slopes at coordinates of parameters, then logarithms of hyperparameters.
 fn evaluate(
