@@ -157,6 +157,9 @@ struct Learner<'a, 'o> {
     joint: bool,
 }
 
+/// Lower and upper bounds of coordinates.
+type Bounds = Vec<(f64, f64)>;
+
 /// A fit at some values of the parameters.
 struct Here {
     params: Values,
@@ -363,11 +366,7 @@ impl Learner<'_, '_> {
     }
 
     /// The hyperparameters that climb too: their logarithms and bounds.
-    fn first(
-        &mut self,
-        climb: &mut Climb,
-        params: &Values,
-    ) -> Result<(Vec<f64>, Vec<(f64, f64)>), LearnError> {
+    fn first(&mut self, climb: &mut Climb, params: &Values) -> Result<(Vec<f64>, Bounds), LearnError> {
         if !self.joint {
             return Ok((Vec::new(), Vec::new()));
         }
