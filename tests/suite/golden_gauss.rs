@@ -272,7 +272,7 @@ fn o32_equivariance() {
     g.finish(&[]);
 }
 
-/// One function: kept exactly if β t_∥² > 1, with α* = |φ|²/(t_∥² − 1/β).
+/// One function: kept exactly if β t_∥² > 1, t_∥ = φ·t/|φ|, with α* = |φ|²/(t_∥² − 1/β).
 #[test]
 fn one_vector_geometry() {
     let mut g = Golden::read("O30_one_vector_geometry");
@@ -282,7 +282,7 @@ fn one_vector_geometry() {
     let (mut along, mut kept, mut alpha, mut evidence) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for t in g.matrix("t").row_iter() {
         let t: Vec<f64> = t.iter().copied().collect();
-        along.push(phi.iter().zip(&t).map(|(p, t)| p * t).sum::<f64>() / norm);
+        along.push(phi.iter().zip(&t).map(|(p, t)| p * t).sum::<f64>() / norm.sqrt());
         let mut problem = ard(&design, &t, &[]);
         problem.hypers[1].held = Some(g.number("beta"));
         let s = fit_with(&problem, &Options { min_gain: 0.0, ..Options::default() });

@@ -157,6 +157,9 @@ struct Learner<'a, 'o> {
     joint: bool,
 }
 
+/// Lower and upper bounds of coordinates.
+type Bounds = Vec<(f64, f64)>;
+
 /// A fit at some values of the parameters.
 struct Here {
     params: Values,
@@ -363,7 +366,11 @@ impl Learner<'_, '_> {
     }
 
     /// The hyperparameters that climb too: their logarithms and bounds.
+<<<<<<< HEAD
     fn first(&mut self, climb: &mut Climb, params: &Values) -> Result<Start, LearnError> {
+=======
+    fn first(&mut self, climb: &mut Climb, params: &Values) -> Result<(Vec<f64>, Bounds), LearnError> {
+>>>>>>> wt-grad
         if !self.joint {
             return Ok((Vec::new(), Vec::new()));
         }
