@@ -179,11 +179,7 @@ impl Core {
     }
 
     /// Internal log hyperparameters of values in the user's units; 0 for infinite ones.
-<<<<<<< HEAD
     pub fn at_values(&self, values: &[f64]) -> Vec<f64> {
-=======
-    pub fn logs_of(&self, values: &[f64]) -> Vec<f64> {
->>>>>>> wt-grad
         let x = |(h, value): (usize, &f64)| match self.hypers.get(h) {
             Some(hyper) if value.is_finite() && *value > 0.0 => {
                 (value.ln() - hyper.log2 * std::f64::consts::LN_2).clamp(hyper.lower, hyper.upper)

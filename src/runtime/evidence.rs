@@ -162,11 +162,7 @@ pub fn resume(
             || (weight.own.is_none() && weight.log.powers.iter().all(finite))
     };
     let active = core.everything().into_iter().filter(stays).collect();
-<<<<<<< HEAD
     let mut point = Point { x: core.at_values(&warm.hypers), active };
-=======
-    let mut point = Point { x: core.logs_of(&warm.hypers), active };
->>>>>>> wt-grad
     let held_first = is_undetermined(&core);
     let all_free = vec![false; core.hypers.len()];
     active_set(&core, &mut point, &all_free, !held_first, &mut control)?;
@@ -186,11 +182,7 @@ pub fn slope(
 ) -> Result<Slope, Failure> {
     let mut core = prepare(problem, &mut stored(problem)?, options, budget, false)?.core;
     set_bounds(&mut core);
-<<<<<<< HEAD
     let point = Point { x: core.at_values(hypers), active: (0..core.weights.len()).collect() };
-=======
-    let point = Point { x: core.logs_of(hypers), active: (0..core.weights.len()).collect() };
->>>>>>> wt-grad
     let here = Position::new(&core, &point)?;
     let weights = weights(&core, &here);
     let ln_unit = |h: usize| core.hypers[h].log2 * std::f64::consts::LN_2;

@@ -76,11 +76,7 @@ pub fn resume(
             || (weight.own.is_none() && weight.log.powers.iter().all(finite))
     };
     let active = core.everything().into_iter().filter(stays).collect();
-<<<<<<< HEAD
     let mut point = Point { x: core.at_values(&warm.hypers), active };
-=======
-    let mut point = Point { x: core.logs_of(&warm.hypers), active };
->>>>>>> wt-grad
     let mut mode = vec![0.0; core.flat.ncols() + core.weights.len()];
     active_set(&frame, &mut point, &mut mode, &mut control)?;
     finish(&frame, problem, point, mode, control)
@@ -101,11 +97,7 @@ pub fn slope(
     let x = start(&mut frame, Start::default());
     set_bounds_around(&mut frame.core, &x);
     let core = &frame.core;
-<<<<<<< HEAD
     let point = Point { x: core.at_values(hypers), active: (0..core.weights.len()).collect() };
-=======
-    let point = Point { x: core.logs_of(hypers), active: (0..core.weights.len()).collect() };
->>>>>>> wt-grad
     let mut mode = vec![0.0; core.flat.ncols() + core.weights.len()];
     let position = Position::new(&frame, &point, &mut mode, Curvature::Exact)?;
     let ln_unit = |h: usize| core.hypers[h].log2 * std::f64::consts::LN_2;

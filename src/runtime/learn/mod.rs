@@ -366,11 +366,7 @@ impl Learner<'_, '_> {
     }
 
     /// The hyperparameters that climb too: their logarithms and bounds.
-<<<<<<< HEAD
     fn first(&mut self, climb: &mut Climb, params: &Values) -> Result<Start, LearnError> {
-=======
-    fn first(&mut self, climb: &mut Climb, params: &Values) -> Result<(Vec<f64>, Bounds), LearnError> {
->>>>>>> wt-grad
         if !self.joint {
             return Ok((Vec::new(), Vec::new()));
         }
