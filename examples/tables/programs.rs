@@ -113,6 +113,32 @@ w ~ ard(cols(phi))
 t ~ Bernoulli(logit = phi * w)
 ";
 
+/// The same, pure evidence maximisation.
+pub const CLASSES_PLAIN: &str = "
+use std.kernels.rbf
+use std.priors.ard
+let width = 0.5
+data x: real[N, D]
+data t: category[N]
+let phi = [1, rbf(x, width = width)]
+w ~ ard(cols(phi))
+t ~ Bernoulli(logit = phi * w)
+infer laplace(min_gain = 0)
+";
+
+/// The same, one basis function at a time.
+pub const CLASSES_SEQUENTIAL: &str = "
+use std.kernels.rbf
+use std.priors.ard
+let width = 0.5
+data x: real[N, D]
+data t: category[N]
+let phi = [1, rbf(x, width = width)]
+w ~ ard(cols(phi))
+t ~ Bernoulli(logit = phi * w)
+infer sequential(min_gain = 0)
+";
+
 /// Two classes, inputs as they are, by a bound.
 pub const CLASSES_VARIATIONAL: &str = "
 use std.kernels.rbf

@@ -194,6 +194,26 @@ pub const ALL: &[Protocol] = &[
         ..BASE
     },
     Protocol {
+        name: "ripley-plain",
+        text: "the same with min_gain = 0, as published",
+        published: "9.3 %, 4 vectors (SVM 10.6 %, 38)",
+        measure: Measure::ErrorRate,
+        program: of::CLASSES_PLAIN,
+        widths: &[0.5],
+        splits: ripley,
+        ..BASE
+    },
+    Protocol {
+        name: "ripley-sequential",
+        text: "the same, min_gain = 0, one basis function at a time",
+        published: "9.3 %, 4 vectors (SVM 10.6 %, 38)",
+        measure: Measure::ErrorRate,
+        program: of::CLASSES_SEQUENTIAL,
+        widths: &[0.5],
+        splits: ripley,
+        ..BASE
+    },
+    Protocol {
         name: "ripley-variational",
         text: "the same by the bound of Jaakkola and Jordan",
         published: "9.2 %, 4 vectors",
@@ -254,6 +274,13 @@ pub const ALL: &[Protocol] = &[
         ..IDA_BASE
     },
     Protocol { name: "ordinal-toy", splits: |d, m| ordered(d, "toy", "toy", m), ..ORDERED_BASE },
+    Protocol {
+        name: "ordinal-toy-1000",
+        text: "the set of 1,000 rows of Li and de Rijke, 20,000 test rows",
+        widths: &[1.0, 1.5, 2.0, 3.0],
+        splits: |d, _| repetitions(d, "ord_toy1000_train", "ord_toy1000_test", 0, 1),
+        ..ORDERED_BASE
+    },
     Protocol {
         name: "ordinal-newthyroid",
         splits: |d, m| ordered(d, "newthyroid", "newthyroid", m),

@@ -157,9 +157,6 @@ struct Learner<'a, 'o> {
     joint: bool,
 }
 
-/// Lower and upper bounds of coordinates.
-type Bounds = Vec<(f64, f64)>;
-
 /// A fit at some values of the parameters.
 struct Here {
     params: Values,
