@@ -3,7 +3,7 @@
 //! The adjoint of a value is the derivative of one number, an objective, with respect to each of its
 //! entries. A tape holds the wanted parts of all expressions between seeds and leaves; it is run
 //! backwards, and every operation turns the adjoint of its value into those of its operands
-//! ([`super::pull`]). Only what is wanted is evaluated: seeds on three columns of a design cost three
+//! (`pull.rs`). Only what is wanted is evaluated: seeds on three columns of a design cost three
 //! columns. At training `train(…)` and `standardize(…)` are functions of their operands like any other.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -15,12 +15,14 @@ pub struct Budget {
     pub max_time: Option<Duration>,
     /// Memory in bytes, compared with an estimate before anything is allocated.
     pub max_memory: usize,
+    /// Basis functions that may enter the model of a sequential fit before it pauses.
+    pub max_additions: usize,
 }
 
 impl Default for Budget {
-    /// No limit of time, 4 GiB.
+    /// No limit of time or additions, 4 GiB.
     fn default() -> Self {
-        Budget { max_time: None, max_memory: 4 << 30 }
+        Budget { max_time: None, max_memory: 4 << 30, max_additions: usize::MAX }
     }
 }
 
@@ -41,6 +43,7 @@ pub(crate) struct Control<'a> {
     pub stopped: Option<Stop>,
     pub jitter: f64,
     budget: &'a Budget,
+    additions: usize,
     started: Option<Instant>,
     observer: &'a mut Observer<'a>,
 }
@@ -48,7 +51,22 @@ pub(crate) struct Control<'a> {
 impl<'a> Control<'a> {
     pub fn new(options: &'a Options, budget: &'a Budget, observer: &'a mut Observer<'a>) -> Self {
         let started = budget.max_time.map(|_| Instant::now());
-        Control { options, trace: Vec::new(), stopped: None, jitter: 0.0, budget, started, observer }
+        Control {
+            options,
+            trace: Vec::new(),
+            stopped: None,
+            jitter: 0.0,
+            budget,
+            additions: 0,
+            started,
+            observer,
+        }
+    }
+
+    /// Whether one more basis function may enter; it counts as one.
+    pub fn may_add(&mut self) -> bool {
+        self.additions += 1;
+        self.additions <= self.budget.max_additions
     }
 
     /// Whether another iteration is allowed.

@@ -98,7 +98,7 @@ impl Model {
         let size = |node| layout.hypers.iter().find(|p| p.node == node).map_or(0, |p| p.len);
         let plan = &crate::plan::settle(plan, typed, &size);
         let mut names = nodes::Names::new(plan, &layout, &mut eval);
-        let budget = Budget { max_time: options.max_time, max_memory: memory };
+        let budget = Budget { max_time: options.max_time, max_memory: memory, ..Budget::default() };
         let mut on_step = |step: &crate::runtime::solution::Step<'_>| {
             options.tell(&Progress {
                 iteration: step.iteration,

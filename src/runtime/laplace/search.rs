@@ -105,6 +105,9 @@ pub(super) fn greedy(
         let position = settle_until_kept(frame, point, warm, frozen, control)?;
         match best_addition(frame, point, &position.here, &added).filter(|m| m.gain > least) {
             Some(best) => {
+                if !control.may_add() {
+                    return Ok(());
+                }
                 added[best.weight] += 1;
                 moves += 1;
                 apply(&frame.core, point, best);
@@ -169,6 +172,9 @@ pub(super) fn active_set(
         if let Some(best) = best_move(&frame.core, point, &factors, outside)
             && best.gain > min_gain.max(LEAST)
         {
+            if !control.may_add() {
+                return Ok(());
+            }
             added[best.weight] += 1;
             apply(&frame.core, point, best);
             continue;

@@ -25,7 +25,7 @@ use crate::design::adjoint::Bars;
 use crate::design::{EvalError, Inputs, Restrict};
 use crate::math::lbfgs::{Settings, maximise};
 use crate::math::newton::polish;
-use crate::plan::ir::{Options, Plan};
+use crate::plan::ir::{Curvature, Options, Plan, Schedule};
 
 /// Rounds of choosing weights and climbing.
 const ROUNDS: usize = 60;
@@ -37,6 +37,8 @@ const NEAR_STEPS: usize = 150;
 /// Coordinates up to which the last climbs end by Newton's method, and its steps.
 const FEW: usize = 100;
 const NEWTON_STEPS: usize = 60;
+/// More additions than any round makes.
+const SURELY: usize = 1 << 12;
 /// Last climbs.
 const LAST: usize = 8;
 /// The same where hyperparameters follow a rule of their own, by turns.
@@ -121,6 +123,8 @@ pub fn learn(
         trace: Vec::new(),
         stopped: None,
         joint: true,
+        fine: false,
+        additions: usize::MAX,
     };
     let mut best: Option<Here> = None;
     for attempt in 0..starts {
@@ -155,6 +159,10 @@ struct Learner<'a, 'o> {
     stopped: Option<Stop>,
     /// Whether hyperparameters follow the gradient of the same objective.
     joint: bool,
+    /// Whether the last rounds have begun, in which each follows its own rule.
+    fine: bool,
+    /// Basis functions that may enter at once.
+    additions: usize,
 }
 
 /// A fit at some values of the parameters.
@@ -198,12 +206,16 @@ impl Learner<'_, '_> {
     /// From one start to a maximum.
     fn climb(&mut self, start: Values) -> Result<Here, LearnError> {
         let start = self.ground(start);
+        // one at a time means parameters too: few weights, parameters, twice as many, parameters …
+        let grows = !self.joint_rule() && self.options.schedule == Schedule::Sequential;
+        self.additions = if grows { 1 } else { usize::MAX };
         let mut here = self.fit(start, None)?;
         let mut best: Option<Here> = None;
         for _ in 0..ROUNDS {
             if self.stopped.is_some() {
                 break;
             }
+            self.additions = self.additions.saturating_mul(2);
             self.measure(&here)?;
             let (params, hypers) = self.rise(&here, false)?;
             let (old, new) = (self.coordinates.of(&here.params), self.coordinates.of(&params));
@@ -213,7 +225,7 @@ impl Learner<'_, '_> {
             let before = std::mem::replace(&mut here, next);
             if !self.joint {
                 // the fixed point of two rules is no maximum of one objective
-                if moved < SETTLED {
+                if moved < SETTLED || (self.additions > SURELY && rise.abs() < RISE) {
                     break;
                 }
                 continue;
@@ -229,6 +241,11 @@ impl Learner<'_, '_> {
             Some(best) if best.objective() > here.objective() => best,
             _ => here,
         })
+    }
+
+    /// Whether the plan's own rule for hyperparameters is the gradient of its objective.
+    fn joint_rule(&self) -> bool {
+        self.at.method() != "laplace" || self.options.curvature == Curvature::Exact
     }
 
     /// A better start for parameters that are measured like reals: where they fit best without the weights
@@ -253,6 +270,7 @@ impl Learner<'_, '_> {
 
     /// The last climbs, and the certificate of everything together.
     fn finish(mut self, mut here: Here, restarts: usize) -> Result<Learned, LearnError> {
+        (self.fine, self.additions) = (true, usize::MAX);
         for _ in 0..if self.joint { LAST } else { TURNS } {
             if self.stopped.is_some() {
                 break;
@@ -305,7 +323,7 @@ impl Learner<'_, '_> {
 
     fn remaining(&self) -> Budget {
         let left = self.budget.max_time.map(|t| t.saturating_sub(self.started.elapsed()));
-        Budget { max_time: left, ..*self.budget }
+        Budget { max_time: left, max_additions: self.additions, ..*self.budget }
     }
 
     /// Climbs on the kept weights, some way or as far as rounding allows; the parameters and all
@@ -364,7 +382,7 @@ impl Learner<'_, '_> {
 
     /// The hyperparameters that climb too: their logarithms and bounds.
     fn first(&mut self, climb: &mut Climb, params: &Values) -> Result<Start, LearnError> {
-        if !self.joint {
+        if !self.joint && self.fine {
             return Ok((Vec::new(), Vec::new()));
         }
         self.at.go(self.coordinates.params(), params)?;
