@@ -29,7 +29,7 @@ def main():
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", args.venv], check=True)
     subprocess.run([python, "-m", "pip", "install", "-q", *PACKAGES], check=True)
-    bench = [args.binary] if args.binary else ["cargo", "bench", "-q", "--bench", "gaussian", "--"]
+    bench = [args.binary] if args.binary else ["cargo", "bench", "-q", "--bench", "fits", "--"]
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([*bench, "--write", folder], cwd=ROOT, check=True)
         rows = []
