@@ -59,6 +59,11 @@ impl Golden {
         &self.entry(name)["value"]
     }
 
+    /// Whether there is an entry of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.json["expected"].as_array().unwrap().iter().any(|e| e["name"] == name)
+    }
+
     fn entry(&self, name: &str) -> &Value {
         let list = self.json["expected"].as_array().unwrap();
         list.iter().find(|e| e["name"] == name).unwrap_or_else(|| panic!("no entry {name}"))
