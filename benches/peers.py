@@ -3,7 +3,7 @@
 
     benches/peers.py [--venv DIR] [--budget SECONDS] [--binary FILE] [FILTER]
 
-Builds the bench `gaussian`, lets it write its inputs as CSV, installs the other programs into a virtual
+Builds the bench `fits`, lets it write its inputs as CSV, installs the other programs into a virtual
 environment (fastrvm 0.1.5, the fastest we know; scikit-learn's ARDRegression for linear models), and
 times each fit from data in memory, one thread, several times; the smallest time counts, which other work on
 the machine disturbs least. Prints a table with the ratio, theirs over ours. Compare figures of one run only.
