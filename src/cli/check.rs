@@ -79,7 +79,7 @@ pub fn run(args: &Check, screen: &Screen) -> Result<Exit, Failure> {
     Ok(if found.errors == 0 { Exit::Done } else { Exit::Wrong })
 }
 
-/// A correct program that this version has no plan for is still correct: that is a warning here.
+/// A correct program that no plan serves is still correct: that is a warning here.
 fn told(obstacle: &Diagnostic) -> Diagnostic {
     match obstacle.code {
         "E0607" => Diagnostic {

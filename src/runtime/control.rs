@@ -8,6 +8,9 @@ use super::posterior::Posterior;
 use super::solution::{Step, Stop};
 use crate::plan::ir::Options;
 
+/// A slope above this is no optimum.
+pub(crate) const STATIONARY: f64 = 1e-5;
+
 /// What a fit may use.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Budget {
@@ -60,6 +63,15 @@ impl<'a> Control<'a> {
             additions: 0,
             started,
             observer,
+        }
+    }
+
+    /// Why it ended, with this largest slope of the free hyperparameters.
+    pub fn stop(&self, gradient: f64) -> Stop {
+        match self.stopped {
+            Some(stop) => stop,
+            None if gradient > STATIONARY => Stop::Stalled,
+            None => Stop::Converged,
         }
     }
 

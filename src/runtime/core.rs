@@ -8,6 +8,9 @@ use std::ops::Range;
 
 use nalgebra::{DMatrix, DVector};
 
+use super::control::Point;
+use super::evidence::Warm;
+
 /// `ln precision = known + Σ power · x_h` over free hyperparameters only.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct LogLinear {
@@ -187,6 +190,50 @@ impl Core {
             _ => 0.0,
         };
         values.iter().enumerate().map(x).collect()
+    }
+
+    /// Where a fit begins that goes on from an earlier one: with what was kept there, and what nothing
+    /// can prune.
+    pub fn resumed(&self, warm: &Warm) -> Point {
+        let stays = |i: &usize| {
+            let weight = &self.weights[*i];
+            let finite = |&(h, _): &(usize, f64)| warm.hypers.get(h).is_some_and(|v| v.is_finite());
+            warm.active.binary_search(&weight.index).is_ok()
+                || (weight.own.is_none() && weight.log.powers.iter().all(finite))
+        };
+        let active = self.everything().into_iter().filter(stays).collect();
+        Point { x: self.at_values(&warm.hypers), active }
+    }
+
+    /// Between which values each ln theta may move, in the user's units.
+    pub fn user_bounds(&self) -> Vec<(f64, f64)> {
+        let ln_unit = |hyper: &Hyper| hyper.log2 * std::f64::consts::LN_2;
+        self.hypers.iter().map(|h| (h.lower + ln_unit(h), h.upper + ln_unit(h))).collect()
+    }
+
+    /// Pressed against a bound by its slope `g`.
+    pub fn is_pressed(&self, x: &[f64], h: usize, g: f64) -> bool {
+        (x[h] >= self.hypers[h].upper && g >= 0.0) || (x[h] <= self.hypers[h].lower && g <= 0.0)
+    }
+
+    /// Free hyperparameters that are live, not `held`, and not pressed against a bound.
+    pub fn movable(&self, point: &Point, gradient: &[f64], held: &[bool]) -> Vec<usize> {
+        let live = self.live(&point.active);
+        (0..self.hypers.len())
+            .filter(|&h| {
+                self.hypers[h].is_free() && live[h] && !held[h] && !self.is_pressed(&point.x, h, gradient[h])
+            })
+            .collect()
+    }
+
+    /// How many weights are neither in the model nor merged into another.
+    pub fn pruned(&self, active: &[usize]) -> usize {
+        self.weights.len() - active.len() - self.merged.iter().map(|m| m.1.len()).sum::<usize>()
+    }
+
+    /// Whether some free hyperparameter has a prior that is not flat.
+    pub fn has_prior(&self) -> bool {
+        self.hypers.iter().any(|h| h.is_free() && (h.shape != 0.0 || h.rate != 0.0))
     }
 
     /// Sets the log precision of a weight by its own hyperparameter.

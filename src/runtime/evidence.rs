@@ -154,15 +154,7 @@ pub fn resume(
     set_bounds(&mut core);
     let rank = low_rank(&core);
     let mut control = Control::new(options, budget, on_step);
-    // what was kept, and what nothing can prune
-    let stays = |i: &usize| {
-        let weight = &core.weights[*i];
-        let finite = |&(h, _): &(usize, f64)| warm.hypers.get(h).is_some_and(|v| v.is_finite());
-        warm.active.binary_search(&weight.index).is_ok()
-            || (weight.own.is_none() && weight.log.powers.iter().all(finite))
-    };
-    let active = core.everything().into_iter().filter(stays).collect();
-    let mut point = Point { x: core.at_values(&warm.hypers), active };
+    let mut point = core.resumed(warm);
     let held_first = is_undetermined(&core);
     let all_free = vec![false; core.hypers.len()];
     active_set(&core, &mut point, &all_free, !held_first, &mut control)?;
@@ -185,13 +177,10 @@ pub fn slope(
     let point = Point { x: core.at_values(hypers), active: (0..core.weights.len()).collect() };
     let here = Position::new(&core, &point)?;
     let weights = weights(&core, &here);
-    let ln_unit = |h: usize| core.hypers[h].log2 * std::f64::consts::LN_2;
     Ok(Slope {
         objective: here.objective,
         log_evidence: here.posterior.log_evidence,
-        bounds: (0..core.hypers.len())
-            .map(|h| (core.hypers[h].lower + ln_unit(h), core.hypers[h].upper + ln_unit(h)))
-            .collect(),
+        bounds: core.user_bounds(),
         information: (problem.noise.iter().zip(&problem.counts))
             .map(|(scale, count)| count * precision(scale, hypers))
             .collect(),

@@ -23,6 +23,12 @@ pub enum Numeric {
     Variational(variational::problem::Problem),
 }
 
+/// Whether the hyperparameters of a fit by this plan are a stationary point of its objective. If not,
+/// parameters follow the gradient of the objective, and the fit updates hyperparameters by its own rule.
+pub fn follows_gradient(plan: &Plan) -> bool {
+    plan.method == "evidence" || (plan.method == "laplace" && plan.options.curvature == Curvature::Exact)
+}
+
 impl Numeric {
     /// Evaluates everything that the plan needs, but for the design of a Gaussian problem: see [`Design`].
     ///
@@ -115,16 +121,6 @@ impl Numeric {
             Numeric::Evidence(problem) => evidence::slope(problem, options, budget, hypers),
             Numeric::Laplace(problem) => laplace::solve::slope(problem, options, budget, hypers),
             Numeric::Variational(_) => Err(Failure::NonFinite { step: "the slope of a bound" }),
-        }
-    }
-
-    /// Whether the hyperparameters of a fit are a stationary point of that objective. If not, parameters
-    /// follow its gradient while hyperparameters are held, and the fit updates these by its own rule.
-    pub fn follows_gradient(&self, options: &Options) -> bool {
-        match self {
-            Numeric::Evidence(_) => true,
-            Numeric::Laplace(_) => options.curvature == Curvature::Exact,
-            Numeric::Variational(_) => false,
         }
     }
 

@@ -9,10 +9,8 @@ use super::findings::{TakesUp, findings};
 use super::polish::Position;
 use super::posterior::Posterior;
 use super::problem::Problem;
-use super::solution::{Certificate, Failure, Report, Solution, Stop};
+use super::solution::{Certificate, Failure, Report, Solution};
 
-/// A slope above this is no optimum.
-const STATIONARY: f64 = 1e-5;
 /// Where a start led.
 pub(crate) struct Found {
     pub point: Point,
@@ -42,28 +40,19 @@ pub(crate) fn finish(
     let factors = Factors::new(core, &core.roots(&point.x), &here.posterior, &here.detail);
     let weights = weights(core, &here);
     let live = core.live(&point.active);
-    let free: Vec<usize> = (0..core.hypers.len())
-        .filter(|&h| core.hypers[h].is_free() && live[h] && !is_at_cap(core, &point, &here, h))
-        .collect();
+    let free = core.movable(&point, &here.gradient, &vec![false; core.hypers.len()]);
     let certificate = Certificate {
         gradient: here.slope(&free),
         max_gain_outside: max_gain_outside(core, &point, &factors),
     };
-    let stop = match control.stopped {
-        Some(stop) => stop,
-        None if certificate.gradient > STATIONARY => Stop::Stalled,
-        None => Stop::Converged,
-    };
+    let stop = control.stop(certificate.gradient);
     let (s, q, gain) = in_user_units(core, &point, &factors);
-    let has_prior = core.hypers.iter().any(|h| h.is_free() && (h.shape != 0.0 || h.rate != 0.0));
     let findings = findings(core, problem, takes_up, &point, &here, rank, (held_first, certificate));
     let prunable = (0..core.weights.len()).filter(|i| core.usable[*i]).count();
     let report = Report {
         iterations: control.trace.len(),
         stop,
-        pruned: core.weights.len()
-            - point.active.len()
-            - core.merged.iter().map(|m| m.1.len()).sum::<usize>(),
+        pruned: core.pruned(&point.active),
         merged: core.merged.clone(),
         rank: rank.filter(|r| 2 * r <= prunable),
         jitter: control.jitter.max(here.posterior.jitter()),
@@ -78,7 +67,7 @@ pub(crate) fn finish(
         hypers: core.values(&point.x, &point.active),
         factors: vec![None; core.hypers.len()],
         log_evidence: here.posterior.log_evidence,
-        hyperprior: has_prior.then(|| core.ln_prior(&point.x, &live)),
+        hyperprior: core.has_prior().then(|| core.ln_prior(&point.x, &live)),
         trace: control.trace,
         q,
         s,
@@ -159,8 +148,7 @@ fn flat_given_weights(core: &Core, p: &Posterior) -> (DMatrix<f64>, DVector<f64>
 
 /// Pressed against the cap of a noise precision (or another bound).
 pub(crate) fn is_at_cap(core: &Core, point: &Point, here: &Position, h: usize) -> bool {
-    let (hyper, g) = (&core.hypers[h], here.gradient[h]);
-    (point.x[h] >= hyper.upper && g >= 0.0) || (point.x[h] <= hyper.lower && g <= 0.0)
+    core.is_pressed(&point.x, h, here.gradient[h])
 }
 
 pub(crate) fn max_gain_outside(core: &Core, point: &Point, factors: &Factors) -> f64 {

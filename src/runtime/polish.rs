@@ -68,21 +68,13 @@ impl Position {
     /// Free hyperparameters that Newton moves: live, not frozen, not pressed against a bound, and not
     /// of a weight that had better be deleted.
     fn movable(&self, core: &Core, point: &Point, frozen: &[bool]) -> Vec<usize> {
-        let live = core.live(&point.active);
         let mut held = frozen.to_vec();
         for at in self.violators(core) {
             if let Some((h, _)) = core.weights[self.posterior.active[at]].own {
                 held[h] = true;
             }
         }
-        (0..core.hypers.len())
-            .filter(|&h| {
-                let (hyper, g) = (&core.hypers[h], self.gradient[h]);
-                let pressed =
-                    (point.x[h] >= hyper.upper && g >= 0.0) || (point.x[h] <= hyper.lower && g <= 0.0);
-                hyper.is_free() && live[h] && !held[h] && !pressed
-            })
-            .collect()
+        core.movable(point, &self.gradient, &held)
     }
 
     /// Largest slope over these hyperparameters.

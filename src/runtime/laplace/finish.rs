@@ -11,10 +11,7 @@ use super::settle::Position;
 use crate::runtime::control::{Control, Point};
 use crate::runtime::core::Role;
 use crate::runtime::finish::{Weights, in_user_units, max_gain_outside};
-use crate::runtime::solution::{Certificate, Failure, Finding, Report, Solution, Stop};
-
-/// A slope above this is no optimum.
-const STATIONARY: f64 = 1e-5;
+use crate::runtime::solution::{Certificate, Failure, Finding, Report, Solution};
 
 /// Makes the solution.
 pub(super) fn finish(
@@ -29,26 +26,16 @@ pub(super) fn finish(
     let factors = factors(frame, &position.here);
     let weights = weights(frame, &position.here);
     let live = core.live(&point.active);
-    let pressed = |h: usize| {
-        let (hyper, g) = (&core.hypers[h], position.gradient[h]);
-        (point.x[h] >= hyper.upper && g >= 0.0) || (point.x[h] <= hyper.lower && g <= 0.0)
-    };
-    let free: Vec<usize> =
-        (0..core.hypers.len()).filter(|&h| core.hypers[h].is_free() && live[h] && !pressed(h)).collect();
+    let free = core.movable(&point, &position.gradient, &vec![false; core.hypers.len()]);
     let certificate = Certificate {
         gradient: position.slope(&free),
         max_gain_outside: max_gain_outside(core, &point, &factors),
     };
-    let stop = match control.stopped {
-        Some(stop) => stop,
-        None if certificate.gradient > STATIONARY => Stop::Stalled,
-        None => Stop::Converged,
-    };
+    let stop = control.stop(certificate.gradient);
     let (s, q, gain) = in_user_units(core, &point, &factors);
-    let has_prior = core.hypers.iter().any(|h| h.is_free() && (h.shape != 0.0 || h.rate != 0.0));
     let mut findings = Vec::new();
     for (h, hyper) in core.hypers.iter().enumerate() {
-        if hyper.capped && pressed(h) {
+        if hyper.capped && core.is_pressed(&point.x, h, position.gradient[h]) {
             findings.push(Finding::NoiseFloor(h));
         }
     }
@@ -63,9 +50,7 @@ pub(super) fn finish(
     let report = Report {
         iterations: control.trace.len(),
         stop,
-        pruned: core.weights.len()
-            - point.active.len()
-            - core.merged.iter().map(|m| m.1.len()).sum::<usize>(),
+        pruned: core.pruned(&point.active),
         merged: core.merged.clone(),
         rank: None,
         jitter: control.jitter.max(position.here.mode.factor.jitter()),
@@ -80,7 +65,7 @@ pub(super) fn finish(
         factors: vec![None; core.hypers.len()],
         hypers: core.values(&point.x, &point.active),
         log_evidence: position.here.log_evidence,
-        hyperprior: has_prior.then(|| core.ln_prior(&point.x, &live)),
+        hyperprior: core.has_prior().then(|| core.ln_prior(&point.x, &live)),
         trace: control.trace,
         q,
         s,

@@ -62,21 +62,13 @@ impl Position {
     /// better be deleted.
     pub fn movable(&self, frame: &Frame, point: &Point, frozen: &[bool]) -> Vec<usize> {
         let core = &frame.core;
-        let live = core.live(&point.active);
         let mut held = frozen.to_vec();
         for at in self.violators(frame) {
             if let Some((h, _)) = core.weights[self.here.active[at]].own {
                 held[h] = true;
             }
         }
-        (0..core.hypers.len())
-            .filter(|&h| {
-                let (hyper, g) = (&core.hypers[h], self.gradient[h]);
-                let pressed =
-                    (point.x[h] >= hyper.upper && g >= 0.0) || (point.x[h] <= hyper.lower && g <= 0.0);
-                hyper.is_free() && live[h] && !held[h] && !pressed
-            })
-            .collect()
+        core.movable(point, &self.gradient, &held)
     }
 
     /// Largest slope over these hyperparameters.

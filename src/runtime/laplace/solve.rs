@@ -68,15 +68,7 @@ pub fn resume(
     set_bounds_around(&mut frame.core, &x);
     let core = &frame.core;
     let mut control = Control::new(options, budget, on_step);
-    // what was kept, and what nothing can prune
-    let stays = |i: &usize| {
-        let weight = &core.weights[*i];
-        let finite = |&(h, _): &(usize, f64)| warm.hypers.get(h).is_some_and(|v| v.is_finite());
-        warm.active.binary_search(&weight.index).is_ok()
-            || (weight.own.is_none() && weight.log.powers.iter().all(finite))
-    };
-    let active = core.everything().into_iter().filter(stays).collect();
-    let mut point = Point { x: core.at_values(&warm.hypers), active };
+    let mut point = core.resumed(warm);
     let mut mode = vec![0.0; core.flat.ncols() + core.weights.len()];
     active_set(&frame, &mut point, &mut mode, &mut control)?;
     finish(&frame, problem, point, mode, control)
@@ -100,13 +92,10 @@ pub fn slope(
     let point = Point { x: core.at_values(hypers), active: (0..core.weights.len()).collect() };
     let mut mode = vec![0.0; core.flat.ncols() + core.weights.len()];
     let position = Position::new(&frame, &point, &mut mode, Curvature::Exact)?;
-    let ln_unit = |h: usize| core.hypers[h].log2 * std::f64::consts::LN_2;
     Ok(Slope {
         objective: position.objective,
         log_evidence: position.here.log_evidence,
-        bounds: (0..core.hypers.len())
-            .map(|h| (core.hypers[h].lower + ln_unit(h), core.hypers[h].upper + ln_unit(h)))
-            .collect(),
+        bounds: core.user_bounds(),
         mean: weights(&frame, &position.here).mean,
         information: information(&frame, &position.here),
         adjoint: adjoint(&frame, &position.here, &point.x),

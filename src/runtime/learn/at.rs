@@ -103,11 +103,6 @@ impl<'a> At<'a> {
         Ok(restrict)
     }
 
-    /// The method of the plan.
-    pub fn method(&self) -> &'a str {
-        &self.plan.method
-    }
-
     /// d objective / d parameter from the derivatives of the problem of the kept weights.
     pub fn pull(&self, adjoint: &Adjoint, layout: &Layout, restrict: &Restrict) -> Result<Bars, EvalError> {
         let mut eval = Evaluator::new(self.inputs(), &self.frozen, self.memory);

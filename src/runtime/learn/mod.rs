@@ -17,7 +17,7 @@ use coordinates::{Coordinates, Values};
 
 use super::adjoint::{Adjoint, Slope};
 use super::assemble::Layout;
-use super::control::{Budget, Observer};
+use super::control::{Budget, Observer, STATIONARY};
 use super::evidence::Warm;
 use super::solution::{Failure, Solution, Step, Stop};
 use crate::check::typed::NodeId;
@@ -25,7 +25,8 @@ use crate::design::adjoint::Bars;
 use crate::design::{EvalError, Inputs, Restrict};
 use crate::math::lbfgs::{Settings, maximise};
 use crate::math::newton::polish;
-use crate::plan::ir::{Curvature, Options, Plan, Schedule};
+use crate::plan::ir::{Options, Plan, Schedule};
+use crate::runtime::execute::follows_gradient;
 
 /// Rounds of choosing weights and climbing.
 const ROUNDS: usize = 60;
@@ -49,8 +50,6 @@ const RISE: f64 = 1e-3;
 const SETTLED: f64 = 1e-4;
 /// Slope that the last climb leaves.
 const FLAT: f64 = 1e-7;
-/// A slope above this is no optimum.
-const STATIONARY: f64 = 1e-5;
 /// Largest change of a coordinate in one step.
 const REACH: f64 = 2.0;
 /// Random sign patterns for the units of reals.
@@ -122,7 +121,7 @@ pub fn learn(
         started: Instant::now(),
         trace: Vec::new(),
         stopped: None,
-        joint: true,
+        joint: follows_gradient(plan),
         fine: false,
         additions: usize::MAX,
     };
@@ -207,7 +206,7 @@ impl Learner<'_, '_> {
     fn climb(&mut self, start: Values) -> Result<Here, LearnError> {
         let start = self.ground(start);
         // one at a time means parameters too: few weights, parameters, twice as many, parameters …
-        let grows = !self.joint_rule() && self.options.schedule == Schedule::Sequential;
+        let grows = !self.joint && self.options.schedule == Schedule::Sequential;
         self.additions = if grows { 1 } else { usize::MAX };
         let mut here = self.fit(start, None)?;
         let mut best: Option<Here> = None;
@@ -243,11 +242,6 @@ impl Learner<'_, '_> {
         })
     }
 
-    /// Whether the plan's own rule for hyperparameters is the gradient of its objective.
-    fn joint_rule(&self) -> bool {
-        self.at.method() != "laplace" || self.options.curvature == Curvature::Exact
-    }
-
     /// A better start for parameters that are measured like reals: where they fit best without the weights
     /// that have a precision of their own to be learned. It makes the answer independent of offsets.
     fn ground(&mut self, start: Values) -> Values {
@@ -259,7 +253,6 @@ impl Learner<'_, '_> {
             let (problem, layout) = self.at.problem(&self.at.bare()?)?;
             let budget = self.remaining();
             let solution = problem.solve(&self.options, &budget, self.on_step)?;
-            self.joint = problem.follows_gradient(&self.options);
             let here = Here { params: start.clone(), solution, layout };
             self.measure(&here)?;
             Ok(self.rise(&here, false)?.0)
@@ -313,7 +306,6 @@ impl Learner<'_, '_> {
             Some(warm) => problem.resume(&self.options, &budget, warm, &mut counted)?,
             None => problem.solve(&self.options, &budget, &mut counted)?,
         };
-        self.joint = problem.follows_gradient(&self.options);
         self.trace.extend(&solution.trace);
         if matches!(solution.report.stop, Stop::MaxIter | Stop::MaxTime | Stop::Interrupted) {
             self.stopped = self.stopped.or(Some(solution.report.stop));
