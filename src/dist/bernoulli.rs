@@ -65,15 +65,22 @@ fn log_density(value: f64, args: &[f64]) -> f64 {
 /// With s = 2y − 1: logit δ = s σ(−sf), h = σ(f) σ(−f); probit, r = φ(sf)/Φ(sf): δ = s r, h = r (r + sf).
 fn local(value: f64, args: &[f64], out: &mut Local) {
     let s = 2.0 * value - 1.0;
-    let (score, curvature) = match one_of(args) {
-        Some((0, f)) => (s * special::sigmoid(-s * f), special::sigmoid(f) * special::sigmoid(-f)),
-        Some((1, f)) => {
-            let r = special::mills(s * f);
-            (s * r, r * special::mills_excess(s * f))
+    match one_of(args) {
+        Some((0, f)) => {
+            // e = exp(−|f|): σ of the larger side 1/(1 + e), of the smaller e/(1 + e)
+            let (z, e) = (s * f, (-f.abs()).exp());
+            let large = 1.0 / (1.0 + e);
+            let small = e * large;
+            let score = s * if z > 0.0 { small } else { large };
+            out.set(z.min(0.0) - e.ln_1p(), score, large * small);
         }
-        _ => (f64::NAN, f64::NAN),
-    };
-    out.set(log_density(value, args), score, curvature);
+        Some((1, f)) => {
+            let z = s * f;
+            let (log_density, r, rest) = special::ln_normal_cdf_and_mills(z);
+            out.set(log_density, s * r, r * rest);
+        }
+        _ => out.set(log_density(value, args), f64::NAN, f64::NAN),
+    }
 }
 
 /// dh/df: logit h (σ(−f) − σ(f)); probit s [r (1 − h) − h (r + sf)].

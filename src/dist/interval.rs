@@ -2,7 +2,7 @@
 //! tails (`docs/mathematics.md` §4.2).
 
 use crate::math::quadrature::LEGENDRE;
-use crate::math::special::{ln_normal_cdf, ln_phi, log_1m_exp, mills, mills_excess};
+use crate::math::special::{ln_normal_cdf, ln_normal_cdf_and_mills, ln_phi, log_1m_exp, mills, mills_excess};
 
 /// A standard normal z truncated to lo < z < hi.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -57,9 +57,9 @@ fn left(a: f64, b: f64, w: f64) -> Interval {
 
 fn half_line(b: f64) -> Interval {
     // u = r, R = u, h = r(r + b), k as for the probit
-    let (r, rest) = (mills(b), mills_excess(b));
+    let (log_prob, r, rest) = ln_normal_cdf_and_mills(b);
     let h = r * rest;
-    Interval { log_prob: ln_normal_cdf(b), mean: -r, curvature: h, third: r * (1.0 - h) - h * rest }
+    Interval { log_prob, mean: -r, curvature: h, third: r * (1.0 - h) - h * rest }
 }
 
 /// 20-point Gauss-Legendre of exp(−d(d + 2b)/2), d = z − b in (−w, 0).

@@ -126,17 +126,17 @@ fn local(value: f64, args: &[f64], out: &mut Local) {
         return out.set(f64::NAN, f64::NAN, f64::NAN);
     };
     let ends = ends(value as usize, location, cutpoints, sd);
-    let (score, curvature) = match link {
+    let (log_density, score, curvature) = match link {
         Link::Probit => {
             let cut = interval_of_width(ends.z2, ends.z1, ends.width);
-            (cut.mean, cut.curvature)
+            (cut.log_prob, cut.mean, cut.curvature)
         }
         Link::Logit => {
             let [s1, g1, s2, g2] = logistic(&ends);
-            (s1 + s2 - 1.0, g1 + g2)
+            (log_density(value, args), s1 + s2 - 1.0, g1 + g2)
         }
     };
-    out.set(log_density(value, args), score / sd, curvature / (sd * sd));
+    out.set(log_density, score / sd, curvature / (sd * sd));
 }
 
 /// dh/df: probit −E(z − E z)³/sd³; logit −[g1 (1 − 2 s1) + g2 (1 − 2 s2)]/sd³.
@@ -164,6 +164,10 @@ fn by_arg(value: f64, args: &[f64], place: usize, out: &mut Local) {
     let level = value as usize;
     let ends = ends(level, location, cutpoints, sd);
     let by_sd = place + 1 == args.len();
+    let touches = |j: usize| place == 2 + j;
+    if !by_sd && !touches(level) && !level.checked_sub(1).is_some_and(touches) {
+        return out.set(0.0, 0.0, 0.0);
+    }
     let finite = |z: f64| if z.is_finite() { z } else { 0.0 };
     let (p, q) = if by_sd {
         (-finite(ends.z1) / sd, -finite(ends.z2) / sd)

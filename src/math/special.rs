@@ -111,8 +111,32 @@ pub fn mills_excess(z: f64) -> f64 {
     if a > 1e8 {
         return 1.0 / a;
     }
-    let terms = 24 + (900.0 / (a * a)) as usize;
-    1.0 / (2..=terms).rev().fold(a, |rest, j| a + j as f64 / rest)
+    // what is left out is nearly its own continuation: t = a + n/t. Two steps share a division
+    let terms = 2 * (7 + (170.0 / (a * a)) as usize);
+    let next = (terms + 1) as f64;
+    let mut rest = 0.5 * (a + (a * a + 4.0 * next).sqrt());
+    let mut j = terms as f64;
+    while j > 2.0 {
+        // a + (j − 1)/(a + j/rest)
+        let inner = a * rest + j;
+        rest = a + (j - 1.0) * rest / inner;
+        j -= 2.0;
+    }
+    1.0 / (a + 2.0 / rest)
+}
+
+/// ln Φ(z), r(z) = φ(z)/Φ(z) and r(z) + z, at the cost of one.
+pub fn ln_normal_cdf_and_mills(z: f64) -> (f64, f64, f64) {
+    if z < TAIL {
+        let rest = mills_excess(z);
+        let r = rest - z;
+        (ln_phi(z) - r.ln(), r, rest)
+    } else {
+        let tail = libm::erfc(z.abs() * FRAC_1_SQRT_2);
+        let cdf = if z < 0.0 { 0.5 * tail } else { 1.0 - 0.5 * tail };
+        let r = normal_pdf(z) / cdf;
+        (if z < 0.0 { tail.ln() - LN_2 } else { (-0.5 * tail).ln_1p() }, r, r + z)
+    }
 }
 
 /// Φ⁻¹(p); ∓∞ at 0 and 1, `NaN` outside.
@@ -229,6 +253,10 @@ mod tests {
             close(mills(z), r, 1.0);
             // above −2 the sum cancels a little
             close(mills_excess(z), rest, if z < -2.0 { 0.0 } else { 10.0 });
+            let together = ln_normal_cdf_and_mills(z);
+            close(together.0, ln_normal_cdf(z), 0.0);
+            close(together.1, r, 1.0);
+            close(together.2, rest, if z < -2.0 { 0.0 } else { 10.0 });
         }
     }
 

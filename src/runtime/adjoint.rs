@@ -39,6 +39,9 @@ pub struct Slope {
     pub log_evidence: f64,
     /// d objective / d ln theta of each hyperparameter; 0 for held ones.
     pub hypers: Vec<f64>,
+    /// What vanishes where hyperparameters are updated by the rule of the plan; as `hypers`, unless that
+    /// rule follows another gradient.
+    pub rule: Vec<f64>,
     /// Between which values each ln theta may move.
     pub bounds: Vec<(f64, f64)>,
     /// Posterior mean (or mode) of the weights.

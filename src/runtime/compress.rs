@@ -95,7 +95,7 @@ pub(crate) fn low_rank(
 }
 
 /// Blocks of columns: some from all over first, which nearly span the rest.
-fn order(n: usize, m: usize) -> Vec<Vec<usize>> {
+pub(crate) fn order(n: usize, m: usize) -> Vec<Vec<usize>> {
     let stride = m.div_ceil(BLOCK);
     let first: Vec<usize> = (0..m).step_by(stride.max(1)).collect();
     let rest: Vec<usize> = (0..m).filter(|i| i % stride.max(1) != 0).collect();

@@ -185,6 +185,7 @@ pub fn slope(
             .map(|(scale, count)| count * precision(scale, hypers))
             .collect(),
         adjoint: adjoint(problem, hypers, &weights.mean, &weights.covariance),
+        rule: here.gradient.clone(),
         hypers: here.gradient,
         mean: weights.mean,
     })

@@ -1,10 +1,12 @@
 //! From a plan and bound data to a solution, whatever the method.
 
+use nalgebra::DVector;
+
 use super::adjoint::Slope;
 use super::assemble::{Design, Layout, assemble, assemble_kept};
 use super::control::{Budget, Observer};
 use super::evidence::Warm;
-use super::laplace::assemble::assemble_laplace;
+use super::laplace::assemble::{assemble_laplace, renew_arguments};
 use super::laplace::problem::LaplaceProblem;
 use super::problem::{Problem, Scale, WeightPrior};
 use super::solution::{Failure, Solution};
@@ -60,6 +62,23 @@ impl Numeric {
         }
     }
 
+    /// Evaluates again the arguments of likelihoods beside predictors and precisions, which the problem of a
+    /// Gaussian does not have.
+    ///
+    /// # Errors
+    /// The expression that has no value.
+    pub fn renew_arguments(
+        &mut self,
+        plan: &Plan,
+        eval: &mut Evaluator<'_>,
+        layout: &Layout,
+    ) -> Result<(), EvalError> {
+        match self {
+            Numeric::Laplace(problem) => renew_arguments(plan, eval, problem, layout),
+            Numeric::Evidence(_) | Numeric::Variational(_) => Ok(()),
+        }
+    }
+
     /// Fits it.
     ///
     /// # Errors
@@ -112,14 +131,21 @@ impl Numeric {
         }
     }
 
-    /// The objective and its slopes at given hyperparameters, with every weight of the problem in the model.
+    /// The objective and its slopes at given hyperparameters, with every weight of the problem in the model;
+    /// their mode, where it is searched for, is looked for from `near`.
     ///
     /// # Errors
     /// As [`Numeric::solve`]; also a method whose objective has no slopes.
-    pub fn slope(&self, options: &Options, budget: &Budget, hypers: &[f64]) -> Result<Slope, Failure> {
+    pub fn slope(
+        &self,
+        options: &Options,
+        budget: &Budget,
+        hypers: &[f64],
+        near: Option<&DVector<f64>>,
+    ) -> Result<Slope, Failure> {
         match self {
             Numeric::Evidence(problem) => evidence::slope(problem, options, budget, hypers),
-            Numeric::Laplace(problem) => laplace::solve::slope(problem, options, budget, hypers),
+            Numeric::Laplace(problem) => laplace::solve::slope(problem, options, budget, hypers, near),
             Numeric::Variational(_) => Err(Failure::NonFinite { step: "the slope of a bound" }),
         }
     }

@@ -9,6 +9,7 @@ use super::control::Point;
 use super::core::Core;
 use super::solution::Failure;
 use crate::math::chol::Cholesky;
+use crate::math::product::{cross, cross_vector};
 use crate::math::qr;
 
 /// Well-determinedness below which 1 − Σ̃_ii loses digits.
@@ -70,7 +71,7 @@ impl Gram {
         let phi = core.phi.select_columns(columns);
         let mut position = vec![usize::MAX; core.weights.len()];
         columns.iter().enumerate().for_each(|(at, &i)| position[i] = at);
-        Some(Gram { position, products: phi.transpose() * &phi })
+        Some(Gram { position, products: cross(&phi, &phi) })
     }
 }
 
@@ -105,7 +106,7 @@ impl Posterior {
             add_identity(&mut kernel);
             factor = Cholesky::new(&kernel).map_err(|p| failed("posterior in the space of rows", p.0))?;
             residual = factor.solve(&t);
-            mean = phi.transpose() * &residual;
+            mean = cross_vector(&phi, &residual);
             let mut half = phi.clone();
             factor.solve_lower(&mut half);
             gamma = half.column_iter().map(|c| c.norm_squared()).collect();
@@ -116,16 +117,16 @@ impl Posterior {
                     let at = (gram.position[point.active[i]], gram.position[point.active[j]]);
                     (roots[0] * d[i]) * (roots[0] * d[j]) * gram.products[at]
                 }),
-                None => phi.transpose() * &phi,
+                None => cross(&phi, &phi),
             };
             add_identity(&mut b);
             factor = Cholesky::new(&b).map_err(|p| {
                 failed("posterior", p.0.min(k.saturating_sub(1))).with_weight(core, &point.active)
             })?;
-            let mut m = factor.solve(&(phi.transpose() * &t));
+            let mut m = factor.solve(&cross_vector(&phi, &t));
             let mut r = &t - &phi * &m;
             // one step of refinement: g = Φ̃ᵀ(t̃ − Φ̃m̃) − m̃ vanishes at the mean
-            m += factor.solve(&(phi.transpose() * &r - &m));
+            m += factor.solve(&(cross_vector(&phi, &r) - &m));
             r = &t - &phi * &m;
             (mean, residual) = (m, r);
             variance = factor.lower_inverse().column_iter().map(|c| c.norm_squared()).collect();

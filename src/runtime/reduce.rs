@@ -33,6 +33,11 @@ impl Basis {
         self.q.ncols()
     }
 
+    /// The vectors (n × r), and their transpose.
+    pub fn into_vectors(self) -> (DMatrix<f64>, DMatrix<f64>) {
+        (self.q, self.qt)
+    }
+
     /// Coefficients of these columns (r × b), the basis extended where they are outside; `None` if it
     /// would grow beyond its limit.
     pub fn take(&mut self, mut x: DMatrix<f64>) -> Option<DMatrix<f64>> {

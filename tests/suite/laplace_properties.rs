@@ -279,12 +279,12 @@ fn no_single_move_gains_at_the_end() {
 fn slopes_on_kept_weights_are_derivatives() {
     let base = logistic(40, 4);
     let hypers = [0.4, 1.3, 2.0, 0.9];
-    let here = slope(&base, &exact(), &Budget::default(), &hypers).unwrap();
+    let here = slope(&base, &exact(), &Budget::default(), &hypers, None).unwrap();
     for h in 0..4 {
         let moved = |step: f64| {
             let mut hypers = hypers;
             hypers[h] *= f64::exp(step);
-            slope(&base, &exact(), &Budget::default(), &hypers).unwrap().objective
+            slope(&base, &exact(), &Budget::default(), &hypers, None).unwrap().objective
         };
         near(here.hypers[h], (moved(1e-4) - moved(-1e-4)) / 2e-4, 1e-7);
     }

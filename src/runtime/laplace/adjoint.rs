@@ -6,6 +6,7 @@ use nalgebra::{DMatrix, DVector};
 use super::expansion::Expansion;
 use super::frame::Frame;
 use crate::dist::Local;
+use crate::math::product::cross_vector;
 use crate::runtime::adjoint::Adjoint;
 
 /// At an expansion. With c = Σ V dh/df and p = Σ Φᵀ c (all in the units of Φ):
@@ -17,7 +18,7 @@ pub(super) fn adjoint(frame: &Frame, here: &Expansion, x: &[f64]) -> Adjoint {
     let (flat, k) = (here.flat, here.d.len());
     let c = here.change(frame, x);
     // tilde units: p̃ = Σ̃ Φ̃ᵀ c
-    let pull = &here.sigma * (here.phi.transpose() * &c);
+    let pull = &here.sigma * cross_vector(&here.phi, &c);
     let score = &here.mode.rows.score;
     // dZ/df at fixed w, with what the motion of the mode adds
     let along = &here.mode.weighted * &pull;

@@ -94,6 +94,26 @@ pub fn assemble_laplace(
     Ok((LaplaceProblem { terms, offset, design, weights, hypers }, layout))
 }
 
+/// Evaluates the arguments of every family again.
+///
+/// # Errors
+/// The expression that has no value.
+pub fn renew_arguments(
+    plan: &Plan,
+    eval: &mut Evaluator<'_>,
+    problem: &mut LaplaceProblem,
+    layout: &Layout,
+) -> Result<(), EvalError> {
+    for ((term, rows), likelihood) in plan.terms.iter().zip(&layout.terms).zip(&mut problem.terms) {
+        let n = observed(eval, term.node, term.mean)?.len();
+        let levels = eval.inputs().levels.get(&term.node).map_or(2, Vec::len);
+        let given = arguments(term, likelihood.family, eval)?;
+        let units = rows.entries.iter();
+        likelihood.args = units.flat_map(|i| unit(likelihood.family, &given, *i, n, levels)).collect();
+    }
+    Ok(())
+}
+
 /// The values of the arguments of a family that are given and known, in the order of its record; a
 /// predictor and a scale made of hyperparameters are filled in later.
 fn arguments(

@@ -5,6 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::frame::{Frame, Term};
 use super::mode::{Mode, mode};
 use super::rows::third;
+use crate::math::product::cross_vector;
 use crate::runtime::control::Point;
 use crate::runtime::core::LogLinear;
 use crate::runtime::solution::Failure;
@@ -124,7 +125,7 @@ impl Expansion {
     pub fn exact_slopes(&self, frame: &Frame, x: &[f64]) -> Vec<f64> {
         let mut slopes = self.held_slopes(frame);
         let change = self.change(frame, x);
-        let pull = &self.sigma * (self.phi.transpose() * change);
+        let pull = &self.sigma * cross_vector(&self.phi, &change);
         let classes = frame.core.classes.len();
         for at in 0..self.active.len() {
             slopes[classes + at] += 0.5 * self.mean(at) * pull[self.flat + at];

@@ -3,6 +3,7 @@
 
 use super::expansion::Expansion;
 use super::frame::Frame;
+use crate::math::product::{cross, cross_vector};
 use crate::runtime::factors::{Factors, best_contribution, contribution};
 
 /// Below this fraction of φᵀHφ the difference above has lost too many digits.
@@ -27,28 +28,26 @@ pub(super) fn factors(frame: &Frame, here: &Expansion) -> Factors {
         f.s[i] = alpha * here.gamma[at] / rest;
         f.q[i] = mean / (d * rest);
     }
-    let outside: Vec<usize> = (0..m).filter(|&i| outside[i] && core.usable[i]).collect();
-    for chunk in outside.chunks(512) {
-        let phi = core.phi.select_columns(chunk);
-        // L⁻¹ Φ̃ᵀ H φ: its square is what the model explains
-        let mut half = here.mode.weighted.transpose() * &phi;
-        here.mode.factor.solve_lower(&mut half);
-        for (at, &i) in chunk.iter().enumerate() {
-            let column = phi.column(at);
-            let alone = here.mode.rows.norm(frame, column.as_slice());
-            let mut s = alone - half.column(at).norm_squared();
-            if s < CANCELLED * alone {
-                // min_c |H^½(φ − Φ̃ c)|² + |P c|², a sum of squares
-                let c = here.mode.factor.solve(&(here.mode.weighted.transpose() * column));
-                let rest = column - &here.phi * &c;
-                s = here.mode.rows.norm(frame, rest.as_slice())
-                    + c.rows(here.flat, c.len() - here.flat).norm_squared();
-            }
-            f.big_s[i] = s;
-            f.norm[i] = alone;
-            f.big_q[i] = column.dot(&here.mode.rows.score);
-            (f.s[i], f.q[i]) = (s, if s <= IN_SPAN * alone { 0.0 } else { f.big_q[i] });
+    // L⁻¹ Φ̃ᵀ H φ of every column: its square is what the model explains
+    let mut half = cross(&here.mode.weighted, &core.phi);
+    let quality = cross_vector(&core.phi, &here.mode.rows.score);
+    here.mode.factor.solve_lower(&mut half);
+    for i in (0..m).filter(|&i| outside[i] && core.usable[i]) {
+        let column = core.phi.column(i);
+        let alone = here.mode.rows.norm(frame, column.as_slice());
+        let mut s = alone - half.column(i).norm_squared();
+        if s < CANCELLED * alone {
+            // min_c |H^½(φ − Φ̃ c)|² + |P c|², a sum of squares
+            let column = column.into_owned();
+            let c = here.mode.factor.solve(&cross_vector(&here.mode.weighted, &column));
+            let rest = column - &here.phi * &c;
+            s = here.mode.rows.norm(frame, rest.as_slice())
+                + c.rows(here.flat, c.len() - here.flat).norm_squared();
         }
+        f.big_s[i] = s;
+        f.norm[i] = alone;
+        f.big_q[i] = quality[i];
+        (f.s[i], f.q[i]) = (s, if s <= IN_SPAN * alone { 0.0 } else { f.big_q[i] });
     }
     f
 }
@@ -85,18 +84,15 @@ pub(super) fn best_swap(
         .filter(|i| here.active.binary_search(i).is_err())
         .collect();
     let mut best: Option<Swap> = None;
-    for chunk in candidates.chunks(512) {
-        let phi = core.phi.select_columns(chunk);
-        let p = &here.sigma * (here.mode.weighted.transpose() * phi);
-        for (column, &j) in chunk.iter().enumerate() {
-            for &at in &leaving {
-                let (p, v) = (p[(here.flat + at, column)], here.variance(at));
-                let (s, q) = (f.big_s[j] + p * p / v, f.big_q[j] + p * here.mean(at) / v);
-                let gain = best_contribution(s, q) - loses[at];
-                if s > IN_SPAN * f.norm[j] && gain > best.map_or(0.0, |b| b.gain) {
-                    let ln_precision = 2.0 * s.ln() - (q * q - s).ln();
-                    best = Some(Swap { out: here.active[at], into: j, ln_precision, gain });
-                }
+    let p = &here.sigma * cross(&here.mode.weighted, &core.phi);
+    for j in candidates {
+        for &at in &leaving {
+            let (p, v) = (p[(here.flat + at, j)], here.variance(at));
+            let (s, q) = (f.big_s[j] + p * p / v, f.big_q[j] + p * here.mean(at) / v);
+            let gain = best_contribution(s, q) - loses[at];
+            if s > IN_SPAN * f.norm[j] && gain > best.map_or(0.0, |b| b.gain) {
+                let ln_precision = 2.0 * s.ln() - (q * q - s).ln();
+                best = Some(Swap { out: here.active[at], into: j, ln_precision, gain });
             }
         }
     }

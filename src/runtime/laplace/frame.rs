@@ -8,6 +8,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::problem::{LaplaceProblem, Likelihood};
 use crate::dist::Score;
+use crate::math::sums::all_finite;
 use crate::plan::ir::Options;
 use crate::runtime::control::Budget;
 use crate::runtime::core::{Core, LogLinear, RowClass, Weight};
@@ -199,7 +200,7 @@ fn check(problem: &LaplaceProblem, terms: &[Term], options: &Options) -> Result<
     if !scales.chain(priors).all(|s| scale_is_good(s, count)) {
         return Err(Failure::NonFinite { step: "known precisions" });
     }
-    if problem.design.iter().chain(&problem.offset).any(|v| !v.is_finite()) {
+    if !all_finite(problem.design.as_slice()) || !all_finite(&problem.offset) {
         return Err(Failure::NonFinite { step: "design" });
     }
     for term in &problem.terms {

@@ -17,3 +17,4 @@ mod rows;
 mod search;
 mod separation;
 mod settle;
+mod span;

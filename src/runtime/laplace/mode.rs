@@ -9,14 +9,15 @@ use nalgebra::{DMatrix, DVector};
 use super::frame::Frame;
 use super::rows::Rows;
 use crate::math::chol::Cholesky;
+use crate::math::product::{cross, cross_vector};
 use crate::runtime::solution::Failure;
 
 /// Below this decrement ψ says nothing more: its rounding is larger.
-const SMALL: f64 = 1e-9;
+pub(super) const SMALL: f64 = 1e-9;
 /// Decrement at which the mode is found.
-const FOUND: f64 = 1e-24;
+pub(super) const FOUND: f64 = 1e-24;
 /// Newton steps at most.
-const MOST: usize = 200;
+pub(super) const MOST: usize = 200;
 /// A step of a predictor that is none any more at a mode.
 const RUNAWAY: f64 = 1e-3;
 /// A predictor beyond this is on its way to infinity.
@@ -64,12 +65,12 @@ pub(super) fn mode(
     let mut last = f64::INFINITY;
     for _ in 0..MOST {
         let weighted = rows.times(frame, phi);
-        let gram = phi.transpose() * &weighted;
+        let gram = cross(phi, &weighted);
         let mut b = gram.clone();
         (0..b.nrows()).for_each(|i| b[(i, i)] += prior(i));
         let factor =
             Cholesky::new(&b).map_err(|p| Failure::NotPositiveDefinite { step: "mode", pivot: p.0 })?;
-        let mut g = phi.transpose() * &rows.score;
+        let mut g = cross_vector(phi, &rows.score);
         (0..g.len()).for_each(|i| g[i] -= prior(i) * w[i]);
         let step = factor.solve(&g);
         let decrement = g.dot(&step);

@@ -4,6 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::frame::{Frame, Term};
 use crate::dist::Local;
+use crate::math::product::weighted_square;
 
 /// The likelihoods at one f.
 #[derive(Clone, Debug)]
@@ -87,7 +88,7 @@ impl Rows {
             let d = term.width();
             if d == 1 {
                 let part = &column[term.first..term.first + curvature.len()];
-                sum += part.iter().zip(curvature).map(|(v, h)| v * v * h).sum::<f64>();
+                sum += weighted_square(part, curvature);
                 continue;
             }
             for n in 0..term.likelihood.len() {

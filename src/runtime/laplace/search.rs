@@ -1,15 +1,19 @@
 //! Which weights are in the model: all at once, or one at a time, then an active set over single moves.
 
+use nalgebra::DVector;
+
 use super::expansion::Expansion;
 use super::factors::{best_swap, factors};
 use super::frame::Frame;
 use super::settle::{Position, flat_slope, settle};
+use super::span::{Moments, Span};
 use crate::plan::ir::Curvature;
 use crate::runtime::control::{Control, Point};
 use crate::runtime::core::Role;
 use crate::runtime::factors::{Action, Move};
 use crate::runtime::greedy::{apply, best_move};
 use crate::runtime::solution::Failure;
+use crate::runtime::updates::{self, propose};
 
 /// Largest change of a log hyperparameter in one update.
 const STEP: f64 = 4.6;
@@ -44,19 +48,23 @@ pub(super) fn batch(
     control: &mut Control<'_>,
 ) -> Result<(), Failure> {
     let core = &frame.core;
+    let mut span = Span::new(frame);
+    let mut v = DVector::zeros(0);
     for cycle in 0..CYCLES {
         if !control.may_go_on() {
             return Ok(());
         }
-        let position = Position::new(frame, point, warm, Curvature::Fixed)?;
-        control.note(
-            core,
-            point,
-            position.here.log_evidence,
-            position.here.mode.factor.jitter(),
-            "update precisions",
-        );
-        let updates = position.proposals(frame, &point.x, control.options.updates);
+        let here = moments(frame, point, &mut span, &mut v, warm)?;
+        control.note(core, point, here.log_evidence, here.jitter, "update precisions");
+        let moments = updates::Moments {
+            active: &point.active,
+            gamma: &here.gamma,
+            variance: &here.variance,
+            mean: &here.mean,
+            leverage: &here.leverage,
+            rss: &here.rss,
+        };
+        let updates = propose(core, &point.x, &moments, control.options.updates);
         let (mut rest, mut growth) = (0.0_f64, 0.0_f64);
         let live = core.live(&point.active);
         for (h, update) in updates.iter().enumerate().filter(|(h, _)| live[*h]) {
@@ -70,13 +78,13 @@ pub(super) fn batch(
         }
         if cycle >= WARM_UP {
             let threshold = if rest < SETTLED { LITTLE } else { NOTHING };
-            let (mut at, here) = (0, &position.here);
+            let (mut at, before) = (0, point.active.len());
             point.active.retain(|&i| {
-                let (gamma, m) = (here.gamma[at], here.mean(at));
+                let (gamma, m) = (here.gamma[at], here.mean[at]);
                 at += 1;
                 core.weights[i].own.is_none() || gamma > threshold || m * m > gamma * (1.0 - gamma)
             });
-            if point.active.len() < here.active.len() {
+            if point.active.len() < before {
                 continue;
             }
         }
@@ -85,6 +93,38 @@ pub(super) fn batch(
         }
     }
     Ok(())
+}
+
+/// What updates ask of the Gaussian at the mode: in the coordinates of a basis of the columns while there
+/// are more weights than its vectors, else by weights.
+fn moments(
+    frame: &Frame,
+    point: &Point,
+    span: &mut Option<Span>,
+    v: &mut DVector<f64>,
+    warm: &mut [f64],
+) -> Result<Moments, Failure> {
+    if let Some(basis) = span.as_ref().filter(|s| point.active.len() > s.rank())
+        && let Ok(moments) = basis.moments(frame, point, v)
+    {
+        // where the weights start once there are few
+        warm.fill(0.0);
+        for (&i, w) in point.active.iter().zip(&moments.mean) {
+            warm[i] = (-0.5 * frame.core.weights[i].log.at(&point.x)).exp() * w;
+        }
+        return Ok(moments);
+    }
+    *span = None;
+    let here = Expansion::new(frame, point, warm)?;
+    Ok(Moments {
+        variance: (0..here.active.len()).map(|at| here.variance(at)).collect(),
+        mean: here.mode.mean.as_slice()[here.flat..].to_vec(),
+        log_evidence: here.log_evidence,
+        jitter: here.mode.factor.jitter(),
+        gamma: here.gamma,
+        leverage: here.leverage,
+        rss: here.rss,
+    })
 }
 
 /// One function at a time, from the model of all weights without a precision of their own: add the one

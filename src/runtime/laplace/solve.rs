@@ -75,7 +75,7 @@ pub fn resume(
 }
 
 /// The objective and its exact slopes at given hyperparameters, with every weight of the problem in the
-/// model.
+/// model; the mode is searched from `near`.
 ///
 /// # Errors
 /// As [`solve`].
@@ -84,15 +84,29 @@ pub fn slope(
     options: &Options,
     budget: &Budget,
     hypers: &[f64],
+    near: Option<&DVector<f64>>,
 ) -> Result<Slope, Failure> {
     let mut frame = frame(problem, options, budget)?;
     let x = start(&mut frame, Start::default());
     set_bounds_around(&mut frame.core, &x);
     let core = &frame.core;
     let point = Point { x: core.at_values(hypers), active: (0..core.weights.len()).collect() };
-    let mut mode = vec![0.0; core.flat.ncols() + core.weights.len()];
+    // flat effects first, in units of the scaled columns
+    let flat = core.flat_weights.iter().copied();
+    let mut mode: Vec<f64> = flat
+        .chain(core.weights.iter().map(|w| (w.index, w.exponent)))
+        .map(|(i, e)| near.and_then(|near| near.get(i)).map_or(0.0, |w| libm::scalbn(*w, e)))
+        .collect();
     let position = Position::new(&frame, &point, &mut mode, Curvature::Exact)?;
+    let rule = match options.curvature {
+        Curvature::Exact => position.gradient.clone(),
+        Curvature::Fixed => {
+            let held = position.here.held_slopes(&frame);
+            position.here.by_hyper(&frame, &point.x, &held)
+        }
+    };
     Ok(Slope {
+        rule,
         objective: position.objective,
         log_evidence: position.here.log_evidence,
         bounds: core.user_bounds(),

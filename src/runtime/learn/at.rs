@@ -30,6 +30,10 @@ pub(crate) struct At<'a> {
     /// Whether a frozen value is made of a parameter.
     thaws: bool,
     leaves: BTreeSet<NodeId>,
+    /// The problem of all weights, where parameters stand in arguments of likelihoods alone: only these
+    /// change.
+    whole: Option<(Numeric, Layout)>,
+    arguments_only: bool,
 }
 
 impl<'a> At<'a> {
@@ -60,7 +64,9 @@ impl<'a> At<'a> {
         let moving = dependent(inputs.model, frozen_parts.iter().copied(), &leaves);
         let thaws = frozen_parts.iter().any(|e| moving.contains(e));
         let values = inputs.values.clone();
-        let mut at = At { plan, inputs, memory, values, frozen: known, thaws, leaves };
+        let arguments_only = !thaws && !depends(plan, inputs, &leaves);
+        let whole = None;
+        let mut at = At { plan, inputs, memory, values, frozen: known, thaws, leaves, whole, arguments_only };
         at.place(&params, &params.iter().map(|p| (p.node, p.start.clone())).collect());
         at.frozen = Frozen::learn(at.inputs(), memory)?.0;
         Ok((at, params))
@@ -90,6 +96,20 @@ impl<'a> At<'a> {
     /// The problem here, of all weights or of those that `restrict` names.
     pub fn problem(&self, restrict: &Restrict) -> Result<(Numeric, Layout), EvalError> {
         Numeric::new(self.plan, &mut Evaluator::new(self.inputs(), &self.frozen, self.memory), restrict)
+    }
+
+    /// The problem here, of all weights.
+    pub fn whole(&mut self) -> Result<&(Numeric, Layout), EvalError> {
+        let kept = self.whole.take().filter(|_| self.arguments_only);
+        let found = match kept {
+            Some((mut numeric, layout)) => {
+                let mut eval = Evaluator::new(self.inputs(), &self.frozen, self.memory);
+                numeric.renew_arguments(self.plan, &mut eval, &layout)?;
+                (numeric, layout)
+            }
+            None => self.problem(&Restrict::default())?,
+        };
+        Ok(self.whole.insert(found))
     }
 
     /// No innovation of a node with a scale: flat effects alone.
@@ -221,6 +241,16 @@ impl<'a> At<'a> {
         let (_, rows, cols) = shape.map_err(|why| EvalError { expr, why })?;
         Ok(rows * cols)
     }
+}
+
+/// Whether predictors, precisions or case weights are made of parameters.
+fn depends(plan: &Plan, inputs: Inputs<'_>, leaves: &BTreeSet<NodeId>) -> bool {
+    let terms = plan.terms.iter().flat_map(|t| [Some(t.mean), t.scale.map(|s| s.value), t.weight]);
+    let blocks = plan.blocks.iter().flat_map(|b| [b.mean, b.scale.map(|s| s.value)]);
+    let hypers = plan.hypers.iter().flat_map(|h| [Some(h.shape), Some(h.rate)]);
+    let all: Vec<ExprId> = terms.chain(blocks).chain(hypers).flatten().collect();
+    let moving = dependent(inputs.model, all.iter().copied(), leaves);
+    all.iter().any(|e| moving.contains(e))
 }
 
 /// Where learned cutpoints without a start begin: at the quantiles of the observed levels, the optimum

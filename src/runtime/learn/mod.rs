@@ -10,7 +10,7 @@ pub mod coordinates;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 use at::At;
 use coordinates::{Coordinates, Values};
@@ -25,6 +25,7 @@ use crate::design::adjoint::Bars;
 use crate::design::{EvalError, Inputs, Restrict};
 use crate::math::lbfgs::{Settings, maximise};
 use crate::math::newton::polish;
+use crate::math::root::root;
 use crate::plan::ir::{Options, Plan, Schedule};
 use crate::runtime::execute::follows_gradient;
 
@@ -38,8 +39,6 @@ const NEAR_STEPS: usize = 150;
 /// Coordinates up to which the last climbs end by Newton's method, and its steps.
 const FEW: usize = 100;
 const NEWTON_STEPS: usize = 60;
-/// More additions than any round makes.
-const SURELY: usize = 1 << 12;
 /// Last climbs.
 const LAST: usize = 8;
 /// The same where hyperparameters follow a rule of their own, by turns.
@@ -52,6 +51,10 @@ const SETTLED: f64 = 1e-4;
 const FLAT: f64 = 1e-7;
 /// Largest change of a coordinate in one step.
 const REACH: f64 = 2.0;
+/// Steps towards the point where parameters and hyperparameters each follow their rule.
+const BALANCING: usize = 40;
+/// What the rules may cost in nats against the start of these steps.
+const LOST: f64 = 0.5;
 /// Random sign patterns for the units of reals.
 const PATTERNS: u64 = 8;
 
@@ -224,7 +227,8 @@ impl Learner<'_, '_> {
             let before = std::mem::replace(&mut here, next);
             if !self.joint {
                 // the fixed point of two rules is no maximum of one objective
-                if moved < SETTLED || (self.additions > SURELY && rise.abs() < RISE) {
+                let grew = before.solution.active != here.solution.active;
+                if moved < SETTLED || !grew {
                     break;
                 }
                 continue;
@@ -269,7 +273,10 @@ impl Learner<'_, '_> {
                 break;
             }
             self.measure(&here)?;
-            let (params, hypers) = self.rise(&here, true)?;
+            let (params, hypers) = match self.balance(&here)? {
+                Some(found) => found,
+                None => self.rise(&here, true)?,
+            };
             let next = self.fit(params, Some(&here.warm(hypers)))?;
             let settled = next.solution.active == here.solution.active;
             let rise = next.objective() - here.objective();
@@ -297,8 +304,8 @@ impl Learner<'_, '_> {
     /// A fit at these values.
     fn fit(&mut self, params: Values, warm: Option<&Warm>) -> Result<Here, LearnError> {
         self.at.go(self.coordinates.params(), &params)?;
-        let (problem, layout) = self.at.problem(&Restrict::default())?;
         let budget = self.remaining();
+        let (problem, layout) = self.at.whole()?;
         let before = self.trace.len();
         let on_step = &mut *self.on_step;
         let mut counted = |step: &Step<'_>| on_step(&Step { iteration: before + step.iteration, ..*step });
@@ -310,7 +317,7 @@ impl Learner<'_, '_> {
         if matches!(solution.report.stop, Stop::MaxIter | Stop::MaxTime | Stop::Interrupted) {
             self.stopped = self.stopped.or(Some(solution.report.stop));
         }
-        Ok(Here { params, solution, layout })
+        Ok(Here { params, solution, layout: layout.clone() })
     }
 
     fn remaining(&self) -> Budget {
@@ -331,7 +338,11 @@ impl Learner<'_, '_> {
         let kept: Vec<usize> = here.solution.active.clone();
         let (at, coordinates, options, budget) =
             (&mut self.at, &self.coordinates, &self.options, self.budget);
-        let mut f = |x: &[f64]| evaluate(at, coordinates, options, budget, &climb, x).ok();
+        let mut near = None;
+        let mut f = |x: &[f64]| {
+            let found = evaluate(at, coordinates, options, budget, &climb, x, &mut near).ok()?;
+            Some((found.objective, found.slopes))
+        };
         let (trace, on_step, stopped) = (&mut self.trace, &mut *self.on_step, &mut self.stopped);
         let (started, max_time, max_iter) = (self.started, self.budget.max_time, self.options.max_iter);
         let mut told = |value: f64| {
@@ -372,14 +383,52 @@ impl Learner<'_, '_> {
         Ok((self.coordinates.values(z), hypers))
     }
 
+    /// Where hyperparameters follow a rule of their own: the parameters and hyperparameters at which both
+    /// rules rest, with the kept weights. `None` if it was not found.
+    fn balance(&mut self, here: &Here) -> Result<Option<(Values, Vec<f64>)>, LearnError> {
+        if self.joint {
+            return Ok(None);
+        }
+        let z = self.coordinates.of(&here.params);
+        let mut climb =
+            Climb { restrict: here.restrict(), hypers: Vec::new(), values: here.solution.hypers.clone() };
+        let mut bounds = self.coordinates.bounds();
+        let (start, limits) = self.moving(&mut climb, &here.params)?;
+        bounds.extend(limits);
+        let x: Vec<f64> = z.iter().copied().chain(start).collect();
+        if x.len() > FEW {
+            return Ok(None);
+        }
+        let (at, coordinates, options, budget) =
+            (&mut self.at, &self.coordinates, &self.options, self.budget);
+        let inside = |x: &[f64]| x.iter().zip(&bounds).all(|(x, (low, high))| low < x && x < high);
+        let (mut near, mut objective) = (None, f64::NAN);
+        let mut f = |x: &[f64]| {
+            let found = evaluate(at, coordinates, options, budget, &climb, x, &mut near).ok()?;
+            objective = found.objective;
+            inside(x).then_some(found.rule)
+        };
+        let found = root(&x, &mut f, FLAT, BALANCING, REACH).filter(|r| r.residual <= FLAT);
+        let Some(found) = found.filter(|_| objective > here.objective() - LOST) else { return Ok(None) };
+        let (z, ln) = found.x.split_at(z.len());
+        let mut hypers = climb.values.clone();
+        climb.hypers.iter().zip(ln).for_each(|(h, ln)| hypers[*h] = ln.exp());
+        Ok(Some((self.coordinates.values(z), hypers)))
+    }
+
     /// The hyperparameters that climb too: their logarithms and bounds.
     fn first(&mut self, climb: &mut Climb, params: &Values) -> Result<Start, LearnError> {
         if !self.joint && self.fine {
             return Ok((Vec::new(), Vec::new()));
         }
+        self.moving(climb, params)
+    }
+
+    /// All hyperparameters that may move: their logarithms and bounds.
+    fn moving(&mut self, climb: &mut Climb, params: &Values) -> Result<Start, LearnError> {
         self.at.go(self.coordinates.params(), params)?;
         let (problem, _) = self.at.problem(&climb.restrict)?;
-        let slope = problem.slope(&self.options, self.budget, &climb.values)?;
+        let slope = problem.slope(&self.options, self.budget, &climb.values, None)?;
         climb.hypers = problem.moving(&climb.values);
         let ln = climb.hypers.iter().map(|h| climb.values[*h].ln()).collect();
         Ok((ln, climb.hypers.iter().map(|h| slope.bounds[*h]).collect()))
@@ -390,7 +439,8 @@ impl Learner<'_, '_> {
         let climb =
             Climb { restrict: here.restrict(), hypers: Vec::new(), values: here.solution.hypers.clone() };
         let z = self.coordinates.of(&here.params);
-        let (_, slopes) = evaluate(&mut self.at, &self.coordinates, &self.options, self.budget, &climb, &z)?;
+        let (at, of) = (&mut self.at, &self.coordinates);
+        let slopes = evaluate(at, of, &self.options, self.budget, &climb, &z, &mut None)?.slopes;
         let pressed = |((z, g), (low, high)): ((&f64, &f64), &(f64, f64))| {
             if (z <= low && *g <= 0.0) || (z >= high && *g >= 0.0) { 0.0 } else { g.abs() }
         };
@@ -406,7 +456,7 @@ impl Learner<'_, '_> {
         self.at.go(self.coordinates.params(), &here.params)?;
         let restrict = here.restrict();
         let (problem, layout) = self.at.problem(&restrict)?;
-        let slope = problem.slope(&self.options, self.budget, &here.solution.hypers)?;
+        let slope = problem.slope(&self.options, self.budget, &here.solution.hypers, None)?;
         let mut information = Bars::new();
         for pattern in 0..PATTERNS {
             for (node, bar) in self.at.pull(&signed(&slope, pattern), &layout, &restrict)? {
@@ -427,7 +477,15 @@ impl Learner<'_, '_> {
 /// Where hyperparameters start to climb: logarithms and their bounds.
 type Start = (Vec<f64>, Vec<(f64, f64)>);
 
-/// Objective and slopes at coordinates of parameters, then logarithms of hyperparameters.
+/// The objective at coordinates of parameters, then logarithms of hyperparameters.
+struct Value {
+    objective: f64,
+    slopes: Vec<f64>,
+    /// What vanishes where each follows its rule.
+    rule: Vec<f64>,
+}
+
+/// At these coordinates; the mode of the weights is searched from `near`, which becomes the new one.
 fn evaluate(
     at: &mut At<'_>,
     coordinates: &Coordinates,
@@ -435,18 +493,22 @@ fn evaluate(
     budget: &Budget,
     climb: &Climb,
     x: &[f64],
-) -> Result<(f64, Vec<f64>), LearnError> {
+    near: &mut Option<DVector<f64>>,
+) -> Result<Value, LearnError> {
     let (z, ln) = x.split_at(coordinates.len().min(x.len()));
     let params = coordinates.values(z);
     let mut hypers = climb.values.clone();
     climb.hypers.iter().zip(ln).for_each(|(h, ln)| hypers[*h] = ln.exp());
     at.go(coordinates.params(), &params)?;
     let (problem, layout) = at.problem(&climb.restrict)?;
-    let slope = problem.slope(options, budget, &hypers)?;
+    let slope = problem.slope(options, budget, &hypers, near.as_ref())?;
     let bars = at.pull(&slope.adjoint, &layout, &climb.restrict)?;
     let mut slopes = coordinates.slopes(&params, &bars);
+    let mut rule = slopes.clone();
     slopes.extend(climb.hypers.iter().map(|h| slope.hypers[*h]));
-    Ok((slope.objective, slopes))
+    rule.extend(climb.hypers.iter().map(|h| slope.rule[*h]));
+    *near = Some(slope.mean);
+    Ok(Value { objective: slope.objective, slopes, rule })
 }
 
 /// Random signs on everything a parameter can move, each by the root of its information.
@@ -487,7 +549,7 @@ pub fn slope_at_start(
     let (problem, layout) = at.problem(&restrict)?;
     let all: BTreeMap<NodeId, Vec<usize>> =
         layout.blocks.iter().map(|p| (p.node, (0..p.len).collect())).collect();
-    let slope = problem.slope(&plan.options, budget, hypers)?;
+    let slope = problem.slope(&plan.options, budget, hypers, None)?;
     let bars = at.pull(&slope.adjoint, &layout, &Restrict { active: all, ..restrict })?;
     Ok((slope, bars))
 }

@@ -1,0 +1,177 @@
+//! The mode where there are more weights than their columns have dimensions, as with a smooth kernel: in
+//! the coordinates of an orthonormal basis of the columns (mathematics §4; Rasmussen and Williams 2006,
+//! algorithm 3.1).
+//!
+//! Φ = Q C, u = C w. With S = C A⁻¹ Cᵀ, u has the prior N(0, S), and u = S v for some v:
+//! ψ = Σ k l(f) − ½ vᵀ S v, f = offset + Q u, g = Qᵀ δ, G = Qᵀ H Q = L Lᵀ, B = I + Lᵀ S L (r × r);
+//! Newton's step goes to v = b − L B⁻¹ Lᵀ S b, b = G u + g. At the mode w = A⁻¹ Cᵀ v and
+//! γ_i = |R⁻¹ Lᵀ c_i|²/α_i, B = R Rᵀ.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::frame::Frame;
+use super::mode::{FOUND, MOST, SMALL};
+use super::rows::Rows;
+use crate::math::chol::Cholesky;
+use crate::math::gram::gram;
+use crate::runtime::compress::order;
+use crate::runtime::control::Point;
+use crate::runtime::reduce::Basis;
+use crate::runtime::solution::Failure;
+
+/// Fewer weights than these are not worth a basis.
+const LEAST: usize = 64;
+
+/// A basis of the columns, and their coordinates.
+pub(super) struct Span {
+    /// Q, R × r, and its transpose.
+    basis: DMatrix<f64>,
+    transposed: DMatrix<f64>,
+    /// C, r × m.
+    coordinates: DMatrix<f64>,
+}
+
+/// The Gaussian at the mode, as far as updates ask for it, in tilde units: w = D w̃.
+pub(super) struct Moments {
+    pub gamma: Vec<f64>,
+    pub variance: Vec<f64>,
+    pub mean: Vec<f64>,
+    pub log_evidence: f64,
+    pub jitter: f64,
+    /// Of each class, as in an [`super::expansion::Expansion`].
+    pub leverage: Vec<f64>,
+    pub rss: Vec<f64>,
+}
+
+impl Span {
+    /// A basis of less than a third of the rows; `None` if there is none, or if there are flat effects or
+    /// unknown precisions of likelihoods.
+    pub fn new(frame: &Frame) -> Option<Span> {
+        let core = &frame.core;
+        let (n, m) = core.phi.shape();
+        if core.flat.ncols() > 0 || !core.classes.is_empty() || m < LEAST || n < LEAST {
+            return None;
+        }
+        let mut basis = Basis::new(n, (n / 3).min(m / 2));
+        let mut parts = Vec::new();
+        for block in order(n, m) {
+            let part = basis.take(core.phi.select_columns(&block))?;
+            parts.push((block, part));
+        }
+        let mut coordinates = DMatrix::zeros(basis.rank(), m);
+        for (block, part) in parts {
+            for (column, i) in part.column_iter().zip(block) {
+                coordinates.view_mut((0, i), (part.nrows(), 1)).copy_from(&column);
+            }
+        }
+        let (basis, transposed) = basis.into_vectors();
+        Some(Span { basis, transposed, coordinates })
+    }
+
+    /// Number of basis vectors, r.
+    pub fn rank(&self) -> usize {
+        self.basis.ncols()
+    }
+
+    /// The mode at a point, from the last `v`, which becomes the new one.
+    pub fn moments(&self, frame: &Frame, point: &Point, v: &mut DVector<f64>) -> Result<Moments, Failure> {
+        let core = &frame.core;
+        let d: Vec<f64> =
+            point.active.iter().map(|&i| (-0.5 * core.weights[i].log.at(&point.x)).exp()).collect();
+        if d.iter().any(|v| !(v.is_finite() && *v > 0.0)) {
+            return Err(Failure::NonFinite { step: "precisions" });
+        }
+        // C̃ = C D and its transpose
+        let mut c = self.coordinates.select_columns(&point.active);
+        for (mut column, d) in c.column_iter_mut().zip(&d) {
+            column.scale_mut(*d);
+        }
+        let s = gram(&c.transpose());
+        let mode = self.mode(frame, &point.x, &s, v)?;
+        let mut half = mode.root.transpose() * &c;
+        mode.factor.solve_lower(&mut half);
+        let gamma: Vec<f64> = half.column_iter().map(|h| h.norm_squared().min(1.0)).collect();
+        let log_evidence = core.constant + mode.log_joint - 0.5 * mode.factor.ln_det();
+        if !log_evidence.is_finite() {
+            return Err(Failure::NonFinite { step: "log evidence" });
+        }
+        Ok(Moments {
+            variance: gamma.iter().map(|gamma| 1.0 - gamma).collect(),
+            gamma,
+            mean: (c.transpose() * &*v).as_slice().to_vec(),
+            log_evidence,
+            jitter: mode.factor.jitter(),
+            leverage: Vec::new(),
+            rss: Vec::new(),
+        })
+    }
+
+    /// Newton's method for v, as [`super::mode::mode`].
+    fn mode(
+        &self,
+        frame: &Frame,
+        x: &[f64],
+        s: &DMatrix<f64>,
+        v: &mut DVector<f64>,
+    ) -> Result<Mode, Failure> {
+        let at = |v: &DVector<f64>| {
+            let u = s * v;
+            let rows = Rows::new(frame, x, &(&frame.offset + &self.basis * &u));
+            let psi = rows.log_density - 0.5 * u.dot(v);
+            (u, rows, psi)
+        };
+        if v.len() != self.rank() {
+            *v = DVector::zeros(self.rank());
+        }
+        let (mut u, mut rows, mut psi) = at(v);
+        if !rows.is_finite() {
+            v.fill(0.0);
+            (u, rows, psi) = at(v);
+        }
+        let mut last = f64::INFINITY;
+        for _ in 0..MOST {
+            let g = &self.transposed * &rows.score;
+            let root = Cholesky::new(&(&self.transposed * rows.times(frame, &self.basis)))
+                .map_err(|p| Failure::NotPositiveDefinite { step: "mode", pivot: p.0 })?;
+            let l = root.lower();
+            let lt = l.transpose();
+            let mut b = &lt * (s * l);
+            (0..b.nrows()).for_each(|i| b[(i, i)] += 1.0);
+            let factor =
+                Cholesky::new(&b).map_err(|p| Failure::NotPositiveDefinite { step: "mode", pivot: p.0 })?;
+            let right = l * (&lt * &u) + &g;
+            let to = &right - l * factor.solve(&(&lt * (s * &right)));
+            let step = to - &*v;
+            let decrement = step.dot(&(s * (&g - &*v)));
+            if !decrement.is_finite() {
+                return Err(Failure::NonFinite { step: "mode" });
+            }
+            if decrement <= FOUND || (decrement < SMALL * SMALL && decrement >= 0.25 * last) {
+                return Ok(Mode { root: l.clone(), factor, log_joint: psi });
+            }
+            last = decrement;
+            let mut size = 1.0;
+            loop {
+                let next = &*v + &step * size;
+                let there = at(&next);
+                if there.1.is_finite() && (decrement < SMALL || there.2 >= psi) {
+                    *v = next;
+                    (u, rows, psi) = there;
+                    break;
+                }
+                size *= 0.5;
+                if size < 1e-30 {
+                    return Err(Failure::NoMode);
+                }
+            }
+        }
+        Err(Failure::NoMode)
+    }
+}
+
+/// L, the factor of B, and ψ at the mode.
+struct Mode {
+    root: DMatrix<f64>,
+    factor: Cholesky,
+    log_joint: f64,
+}
