@@ -27,6 +27,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "runtime",
         ],
     ),
+    ("help", &["diag", "dist", "check", "plan"]),
 ];
 
 /// Folders and files of the command: they see the library as `sbl::` like any other program.
