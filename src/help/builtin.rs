@@ -67,7 +67,8 @@ fn written(name: &str, kind: Kind, mut note: Note) -> Entry {
         None => (note.text.clone(), String::new()),
     };
     let is_formula = formula.starts_with("    ");
-    note.formula = if is_formula { note::unindented(&formula.lines().collect::<Vec<_>>()) } else { String::new() };
+    note.formula =
+        if is_formula { note::unindented(&formula.lines().collect::<Vec<_>>()) } else { String::new() };
     note.formula.truncate(note.formula.trim_end().len());
     if is_formula {
         note.text = text;

@@ -152,7 +152,9 @@ impl Kind {
                  said otherwise, so the same line is a square matrix at training and one row for each new point at \
                  prediction. Any argument may be a `param`, and is then learned."
             }
-            Kind::Basis => "Functions of `std.bases`: columns made of the inputs alone, without centres or with few.",
+            Kind::Basis => {
+                "Functions of `std.bases`: columns made of the inputs alone, without centres or with few."
+            }
             Kind::Library => "Functions of `std.links` and `std.models`.",
             Kind::Function => {
                 "Built in; no import. They act on data, parameters and unknowns, and have exact derivatives."

@@ -95,7 +95,8 @@ fn abilities(family: &Family) -> String {
         text += " As data, `laplace` expands it around the mode.";
     }
     if family.mixture.is_some() {
-        text += " As data or as a prior, `variational` takes it as a mixture of Gaussians over a latent scale.";
+        text +=
+            " As data or as a prior, `variational` takes it as a mixture of Gaussians over a latent scale.";
     }
     if family.bound.is_some() {
         text += " As data, `variational` bounds it by a Gaussian.";

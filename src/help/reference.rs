@@ -16,10 +16,12 @@ pub struct Page {
 pub fn reference() -> Vec<Page> {
     let sections = contents();
     let mut pages = vec![Page { file: "README.md".to_owned(), text: index(&sections) }];
-    pages.extend(sections.iter().map(|section| Page {
-        file: format!("{}.md", section.kind.page()),
-        text: page(section, &sections),
-    }));
+    pages.extend(
+        sections.iter().map(|section| Page {
+            file: format!("{}.md", section.kind.page()),
+            text: page(section, &sections),
+        }),
+    );
     pages
 }
 
@@ -32,7 +34,8 @@ fn index(sections: &[Section]) -> String {
         out += &format!("\n## [{title}]({}.md)\n\n| | |\n|---|---|\n", section.kind.page());
         for entry in distinct(&section.entries) {
             let link = format!("{}.md#{}", section.kind.page(), anchor(&entry.name));
-            out += &format!("| [{}]({link}) | {} |\n", cell(&format!("`{}`", entry.name)), cell(&entry.summary));
+            out +=
+                &format!("| [{}]({link}) | {} |\n", cell(&format!("`{}`", entry.name)), cell(&entry.summary));
         }
     }
     out
@@ -68,14 +71,21 @@ fn page(section: &Section, all: &[Section]) -> String {
 fn markdown(entry: &Entry, all: &[Section]) -> String {
     let mut out = format!("\n```text\n{}\n```\n\n{}\n", entry.signature, linked(&entry.summary));
     if !entry.formula.is_empty() {
-        let lines = entry.formula.lines().map(|l| if l.is_empty() { "\n".to_owned() } else { format!("    {l}\n") });
+        let lines =
+            entry.formula.lines().map(|l| if l.is_empty() { "\n".to_owned() } else { format!("    {l}\n") });
         out += &format!("\n{}", lines.collect::<String>());
     }
     if !entry.arguments.is_empty() {
         out += "\n| | is | needed | meaning |\n|---|---|---|---|\n";
     }
     for a in &entry.arguments {
-        out += &format!("| `{}` | {} | {} | {} |\n", cell(&a.name), cell(&a.values), cell(&a.need), cell(&a.meaning));
+        out += &format!(
+            "| `{}` | {} | {} | {} |\n",
+            cell(&a.name),
+            cell(&a.values),
+            cell(&a.need),
+            cell(&a.meaning)
+        );
     }
     if !entry.text.is_empty() {
         out += &format!("\n{}\n", linked(&entry.text));

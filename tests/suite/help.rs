@@ -52,7 +52,9 @@ fn everything_that_has_a_name_has_an_entry() {
     for word in KEYWORDS {
         assert!(has(word, Kind::Statement), "the word {word} is not documented");
     }
-    for name in ["real", "positive", "unit", "int", "count", "bool", "category", "ordered", "increasing", "simplex"] {
+    for name in
+        ["real", "positive", "unit", "int", "count", "bool", "category", "ordered", "increasing", "simplex"]
+    {
         assert!(has(name, Kind::Type), "{name}");
     }
     for native in sbl::check::natives::NATIVES {
@@ -79,9 +81,12 @@ fn everything_that_has_a_name_has_an_entry() {
 /// The notes on what is built in name nothing that is not there.
 #[test]
 fn no_note_is_about_nothing() {
-    for (file, kind) in
-        [("functions", Kind::Function), ("plans", Kind::Plan), ("options", Kind::Setting), ("families", Kind::Family)]
-    {
+    for (file, kind) in [
+        ("functions", Kind::Function),
+        ("plans", Kind::Plan),
+        ("options", Kind::Setting),
+        ("families", Kind::Family),
+    ] {
         let path = format!("{}/src/help/text/{file}.md", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(path).unwrap();
         for name in text.lines().filter_map(|l| l.strip_prefix("## ")) {
@@ -177,9 +182,8 @@ fn data_for(model: &Model) -> Data {
                 data.words(&name, &words).unwrap()
             }
             [rows] => data.vector(&name, &of(0, size(rows))).unwrap(),
-            [rows, cols] => (0..size(cols)).fold(data, |data, j| {
-                data.vector(&format!("{name}{}", j + 1), &of(j, size(rows))).unwrap()
-            }),
+            [rows, cols] => (0..size(cols))
+                .fold(data, |data, j| data.vector(&format!("{name}{}", j + 1), &of(j, size(rows))).unwrap()),
             shape => panic!("no data of shape {shape:?}"),
         };
     }
@@ -226,7 +230,9 @@ fn names_are_found_as_people_write_them() {
     assert_eq!(names("return"), ["prior"]);
     // a kernel and a basis
     assert_eq!(entry("polynomial").iter().map(|e| e.kind).collect::<Vec<_>>(), [Kind::Kernel, Kind::Basis]);
-    assert!(names("std.kernels").contains(&"matern52".to_owned()) && names("kernels") == names("std.kernels"));
+    assert!(
+        names("std.kernels").contains(&"matern52".to_owned()) && names("kernels") == names("std.kernels")
+    );
     assert_eq!(names("types").len(), 10);
     for nothing in ["", "  ", "\u{1b}[2J", "no such thing"] {
         assert!(entry(nothing).is_empty(), "{nothing:?}");
