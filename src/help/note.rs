@@ -98,7 +98,7 @@ fn one_line(text: &str) -> String {
 }
 
 fn names(list: &str) -> Vec<String> {
-    list.split(',').map(|n| one_line(n)).filter(|n| !n.is_empty()).collect()
+    list.split(',').map(one_line).filter(|n| !n.is_empty()).collect()
 }
 
 #[cfg(test)]

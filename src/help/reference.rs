@@ -107,7 +107,7 @@ fn link(name: &str, all: &[Section]) -> String {
 
 /// Sections of the mathematics as links.
 fn linked(text: &str) -> String {
-    text.replace("mathematics §", "[mathematics](../mathematics.md) §")
+    text.replace("mathematics \u{a7}", "[mathematics](../mathematics.md) \u{a7}")
 }
 
 /// The anchor that Markdown makes of a heading.
