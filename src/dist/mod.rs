@@ -20,6 +20,7 @@ pub mod ordinal;
 pub mod page;
 pub mod poisson;
 pub mod score;
+mod sobol;
 pub mod softmax_normal;
 pub mod student_t;
 
