@@ -368,9 +368,12 @@ mod tests {
         (0..k * k).map(|e| entry(e % k, e / k)).collect()
     }
 
+    /// Means, Cholesky factor, step of the rule beside.
+    type Case<'a> = (&'a [f64], &'a [&'a [f64]], f64);
+
     #[test]
     fn few_scores_against_a_product_rule() {
-        let cases: [(&[f64], &[&[f64]], f64); 7] = [
+        let cases: [Case<'_>; 7] = [
             (&[0.3, -1.0, 0.5], &[&[0.8], &[-0.2, 0.5]], 0.25),
             (&[2.0, -1.0, 0.0], &[&[3.0], &[1.0, 2.0]], 0.1),
             (&[-4.0, 6.0, 0.0], &[&[11.0], &[-7.0, 9.0]], 0.03),
