@@ -160,7 +160,8 @@ impl Page {
         }
         command.env("PATH", std::env::join_paths(paths).unwrap());
         let output = command.output().unwrap();
-        String::from_utf8_lossy(&output.stdout).lines().map(|l| l.trim_end().to_owned()).collect()
+        let text = String::from_utf8_lossy(&output.stdout);
+        text.trim_end().lines().map(|l| l.trim_end().to_owned()).collect()
     }
 }
 
