@@ -17,7 +17,6 @@ pub mod marginal;
 pub mod mixture;
 pub mod normal;
 pub mod ordinal;
-pub mod page;
 pub mod poisson;
 pub mod score;
 pub mod softmax_normal;

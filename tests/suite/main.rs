@@ -44,6 +44,7 @@ mod golden_laplace;
 mod golden_variational;
 mod graph;
 mod heal;
+mod help;
 mod imports;
 mod laplace_properties;
 mod linear_forms;
