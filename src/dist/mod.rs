@@ -19,6 +19,7 @@ pub mod normal;
 pub mod ordinal;
 pub mod poisson;
 pub mod score;
+mod sobol;
 pub mod softmax_normal;
 pub mod student_t;
 

@@ -69,3 +69,4 @@ mod syntax_properties;
 mod syntax_trees;
 mod tidy;
 mod variational;
+mod variational_params;
