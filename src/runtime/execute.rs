@@ -28,7 +28,7 @@ pub enum Numeric {
 /// Whether the hyperparameters of a fit by this plan are a stationary point of its objective. If not,
 /// parameters follow the gradient of the objective, and the fit updates hyperparameters by its own rule.
 pub fn follows_gradient(plan: &Plan) -> bool {
-    plan.method == "evidence" || (plan.method == "laplace" && plan.options.curvature == Curvature::Exact)
+    plan.method != "laplace" || plan.options.curvature == Curvature::Exact
 }
 
 impl Numeric {
@@ -127,7 +127,7 @@ impl Numeric {
         match self {
             Numeric::Evidence(problem) => evidence::resume(problem, options, budget, warm, on_step),
             Numeric::Laplace(problem) => laplace::solve::resume(problem, options, budget, warm, on_step),
-            Numeric::Variational(_) => self.solve(options, budget, on_step),
+            Numeric::Variational(problem) => variational::resume(problem, options, budget, warm, on_step),
         }
     }
 
@@ -135,7 +135,7 @@ impl Numeric {
     /// their mode, where it is searched for, is looked for from `near`.
     ///
     /// # Errors
-    /// As [`Numeric::solve`]; also a method whose objective has no slopes.
+    /// As [`Numeric::solve`].
     pub fn slope(
         &self,
         options: &Options,
@@ -146,7 +146,7 @@ impl Numeric {
         match self {
             Numeric::Evidence(problem) => evidence::slope(problem, options, budget, hypers),
             Numeric::Laplace(problem) => laplace::solve::slope(problem, options, budget, hypers, near),
-            Numeric::Variational(_) => Err(Failure::NonFinite { step: "the slope of a bound" }),
+            Numeric::Variational(problem) => variational::slope(problem, options, budget, hypers),
         }
     }
 
@@ -158,7 +158,7 @@ impl Numeric {
                 let scales = p.terms.iter().filter_map(|t| t.precision.as_ref());
                 (&p.hypers, &p.weights, scales.flat_map(|(_, scales)| scales).collect())
             }
-            Numeric::Variational(_) => return Vec::new(),
+            Numeric::Variational(p) => return p.moving(values),
         };
         let mut used: Vec<bool> = hypers.iter().map(|h| h.rate > 0.0).collect();
         let priors = weights.iter().filter_map(|w| match w {

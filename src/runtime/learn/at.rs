@@ -64,7 +64,7 @@ impl<'a> At<'a> {
         let moving = dependent(inputs.model, frozen_parts.iter().copied(), &leaves);
         let thaws = frozen_parts.iter().any(|e| moving.contains(e));
         let values = inputs.values.clone();
-        let arguments_only = !thaws && !depends(plan, inputs, &leaves);
+        let arguments_only = plan.method == "laplace" && !thaws && !depends(plan, inputs, &leaves);
         let whole = None;
         let mut at = At { plan, inputs, memory, values, frozen: known, thaws, leaves, whole, arguments_only };
         at.place(&params, &params.iter().map(|p| (p.node, p.start.clone())).collect());
@@ -216,7 +216,9 @@ impl<'a> At<'a> {
                         ArgShape::PerLevel => entry + k * size,
                         ArgShape::Cutpoints => k,
                     };
-                    let found = of_units.get(unit * stride + place.start + k);
+                    // a mean field has one argument that moves its bound, and gives that alone
+                    let start = if stride == 1 { 0 } else { place.start };
+                    let found = of_units.get(unit * stride + start + k);
                     if let (Some(bar), Some(found)) = (bar.get_mut(to), found) {
                         *bar += found;
                     }
