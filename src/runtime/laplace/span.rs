@@ -175,3 +175,64 @@ struct Mode {
     factor: Cholesky,
     log_joint: f64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::expansion::Expansion;
+    use super::super::frame::frame;
+    use super::super::problem::{LaplaceProblem, Likelihood};
+    use super::*;
+    use crate::dist::family;
+    use crate::plan::ir::Options;
+    use crate::runtime::control::Budget;
+    use crate::runtime::problem::{Hyper, Scale, WeightPrior};
+
+    /// Two classes under a smooth kernel of n centres.
+    fn classes(n: usize) -> LaplaceProblem {
+        let x = |i: usize| 8.0 * i as f64 / n as f64 - 4.0;
+        let own = |i| WeightPrior::Normal(Scale { log_const: 0.0, powers: vec![(i, 1.0)] });
+        LaplaceProblem {
+            terms: vec![Likelihood {
+                family: family("Bernoulli").unwrap(),
+                place: 0,
+                width: 1,
+                values: (0..n).map(|i| f64::from(x(i).sin() + ((7 * i * i) as f64).sin() > 0.0)).collect(),
+                counts: (0..n).map(|i| 1.0 + (i % 3) as f64).collect(),
+                args: [0.0, f64::NAN, f64::NAN].repeat(n),
+                stride: 3,
+                precision: None,
+            }],
+            offset: (0..n).map(|i| 0.1 * x(i)).collect(),
+            design: DMatrix::from_fn(n, n, |i, j| (-((x(i) - x(j)) / 2.0).powi(2)).exp()),
+            weights: (0..n).map(own).collect(),
+            hypers: vec![Hyper { shape: 0.0, rate: 0.0, held: None }; n],
+        }
+    }
+
+    #[test]
+    fn the_mode_in_coordinates_is_the_mode_of_the_weights() {
+        let problem = classes(150);
+        let frame = frame(&problem, &Options::default(), &Budget::default()).unwrap();
+        let span = Span::new(&frame).unwrap();
+        assert!(span.rank() < 40, "{}", span.rank());
+        let everything: Vec<usize> = (0..150).collect();
+        for (active, scale) in [(everything.clone(), 1.0), ((0..150).step_by(2).collect(), 3.0)] {
+            let x = (0..150).map(|h| scale * (h as f64).cos()).collect();
+            let point = Point { x, active };
+            let here = Expansion::new(&frame, &point, &mut vec![0.0; 150]).unwrap();
+            let there = span.moments(&frame, &point, &mut DVector::zeros(0)).unwrap();
+            assert!((here.log_evidence - there.log_evidence).abs() < 1e-9);
+            for at in 0..point.active.len() {
+                assert!((here.mean(at) - there.mean[at]).abs() < 1e-9, "{at}");
+                assert!((here.gamma[at] - there.gamma[at]).abs() < 1e-9, "{at}");
+                assert!((here.variance(at) - there.variance[at]).abs() < 1e-9, "{at}");
+            }
+        }
+        // a mode from a worse start is the same
+        let point = Point { x: vec![0.0; 150], active: everything };
+        let mut v = DVector::from_element(span.rank(), 1.0);
+        let far = span.moments(&frame, &point, &mut v).unwrap();
+        let near = span.moments(&frame, &point, &mut v).unwrap();
+        assert!((far.log_evidence - near.log_evidence).abs() < 1e-10);
+    }
+}
