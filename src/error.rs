@@ -8,7 +8,7 @@ use crate::source::SourceMap;
 /// Why something could not be done: at least one diagnostic.
 ///
 /// `Display` renders them as text without colour; [`Error::diagnostics`] gives them as data.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Error {
     diagnostics: Diagnostics,
     sources: SourceMap,
@@ -47,6 +47,13 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plain = crate::diag::render::RenderOptions::default();
         f.write_str(&crate::diag::render::render(&self.diagnostics, &self.sources, &plain))
+    }
+}
+
+/// As [`fmt::Display`]: what `unwrap` and a `main` that returns it show.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\n{self}")
     }
 }
 

@@ -41,6 +41,7 @@ pub mod diag;
 pub mod dist;
 mod error;
 pub mod graph;
+pub mod host;
 pub mod math;
 pub mod plan;
 pub mod runtime;
@@ -50,7 +51,10 @@ pub mod syntax;
 
 pub use check::{Loader, NoFiles};
 pub use data::Data;
+pub use dist::Elem;
 pub use error::Error;
+pub use host::{Basis, Host};
+pub use session::cancel::Cancel;
 pub use session::compare::{Comparison, compare};
 pub use session::compile::{Compiler, Model};
 pub use session::cross_validate::{CrossOptions, CrossValidation, Setting, cross_validate};

@@ -19,6 +19,7 @@ mod errors;
 mod expand;
 mod family;
 mod finish;
+mod host;
 mod index;
 mod infer;
 mod lint;
@@ -37,6 +38,7 @@ use crate::check::overrides::Overrides;
 use crate::check::scope::{ModuleId, ModuleLoader, Modules};
 use crate::diag::suggest::closest;
 use crate::diag::{Diagnostic, Diagnostics, Staged, Warned};
+use crate::host::Registry;
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast;
 
@@ -50,6 +52,8 @@ pub struct Options {
     pub set: Vec<(String, f64)>,
     /// The plan to ask for instead of the one the program asks for.
     pub infer: Option<ast::InferStmt>,
+    /// Functions of the host program.
+    pub hosts: Registry,
 }
 
 /// Reads the files that a program imports.
@@ -80,8 +84,9 @@ pub fn check(
     let (modules, root) = ModuleLoader::new(sources, loader, &mut loading).load(module);
     let mut sink = Sink::default();
     loading.into_iter().for_each(|d| sink.push(d));
+    host::verify_names(&options.hosts, &modules, root).into_iter().for_each(|d| sink.push(d));
     for id in modules.by_the_user() {
-        definition::verify_definition(&modules, id, &mut sink);
+        definition::verify_definition(&modules, &options.hosts, id, &mut sink);
         // one definition that grows beyond all measure is enough to know
         if sink.all.iter().any(|d| d.code == "E0504") {
             break;
@@ -154,6 +159,7 @@ fn check_model(
 ) -> Option<typed::Model> {
     let before = sink.all.iter().filter(|d| d.is_error()).count();
     let mut cx = Cx::new(modules, sink);
+    cx.hosts = options.hosts.clone();
     let place = Place { lead: Vec::new(), order: Vec::new(), prior: None, overrides: Some(overrides) };
     let body = cx.body(Env::new(root), &source.statements, &place);
     let asked = options.infer.as_ref().or(body.infer.first().copied());
@@ -207,7 +213,7 @@ pub fn verify_library() -> Diagnostics {
             let (modules, _) = ModuleLoader::new(&mut sources, &NoFiles, &mut found).load(&module.value);
             let mut sink = Sink::default();
             for id in modules.all() {
-                definition::verify_definition(&modules, id, &mut sink);
+                definition::verify_definition(&modules, &Registry::default(), id, &mut sink);
             }
             found.extend(sink.all);
         }

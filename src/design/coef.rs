@@ -8,6 +8,7 @@ use nalgebra::DMatrix;
 use super::error::Why;
 use super::ops;
 use super::value::Value;
+use crate::math::product::gemm;
 
 /// A sparse matrix by rows. The number of columns is known by who uses it.
 #[derive(Clone, PartialEq, Debug)]
@@ -262,7 +263,7 @@ impl Coef {
                     let part =
                         ops::select(&all, &super::want::Axis::Only(picked.into()), &super::want::Axis::All)?;
                     if !used.is_empty() && n > 0 && self.cols > 0 {
-                        out.rows_mut(k * n, n).gemm(1.0, &a.array, &part, 1.0);
+                        gemm(out.rows_mut(k * n, n), 1.0, a.array.as_view(), part.as_view(), 1.0);
                     }
                 }
             }

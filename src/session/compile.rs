@@ -7,8 +7,10 @@ use crate::diag::suggest::closest;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::error::Error;
 use crate::graph::{self, Dag};
+use crate::host::{Basis, Function, Host, Registry};
 use crate::plan::{self, ir::Plan};
 use crate::source::SourceMap;
+use crate::session::fit::Fit;
 use crate::syntax;
 
 /// Settings of a compilation. [`Model::compile`] uses the defaults.
@@ -16,6 +18,7 @@ use crate::syntax;
 pub struct Compiler {
     recipe: Recipe,
     loader: Arc<dyn Loader + Send + Sync>,
+    hosts: Registry,
 }
 
 /// What a compilation depends on beside the source: kept with a fit.
@@ -29,6 +32,9 @@ pub(crate) struct Recipe {
     pub set: Vec<(String, f64)>,
     /// Override of `infer`.
     pub infer: Option<String>,
+    /// What the functions of the host program are that it uses; a compilation must find them registered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
 }
 
 /// A file that a compilation has read.
@@ -89,7 +95,11 @@ struct Compiled {
 
 impl Default for Compiler {
     fn default() -> Self {
-        Self { recipe: Recipe { file: "model".to_owned(), ..Recipe::default() }, loader: Arc::new(NoFiles) }
+        Self {
+            recipe: Recipe { file: "model".to_owned(), ..Recipe::default() },
+            loader: Arc::new(NoFiles),
+            hosts: Registry::default(),
+        }
     }
 }
 
@@ -126,6 +136,59 @@ impl Compiler {
     /// Overrides `infer`: `evidence(max_iter = 100)`.
     pub fn infer(mut self, method: &str) -> Self {
         self.recipe.infer = Some(method.to_owned());
+        self
+    }
+
+    /// Registers a function of numbers, which programs then call like a native.
+    ///
+    /// ```
+    /// let model = sbl::Compiler::new()
+    ///     .function("softplus", sbl::Host::elementwise(|x| x.exp().ln_1p()).returns(sbl::Elem::Positive))
+    ///     .compile("data x: real[N]\ndata t: real[N]\nw ~ Flat()\nt ~ Normal(softplus(x) .* w, sd = 1)\n")?;
+    /// # let _ = model;
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
+    pub fn function(mut self, name: &str, function: Host) -> Self {
+        self.hosts = self.hosts.with(function.named(name));
+        self
+    }
+
+    /// Registers a basis: features of a row, or a kernel of two rows.
+    ///
+    /// ```
+    /// let model = sbl::Compiler::new()
+    ///     .basis("square", sbl::Basis::features(1, |row, _, out| out[0] = row[0] * row[0]))
+    ///     .compile("data x: real[N]\ndata t: real[N]\nw ~ Flat() [1]\nt ~ Normal(square(x) * w, sd = 1)\n")?;
+    /// # let _ = model;
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
+    pub fn basis(mut self, name: &str, basis: impl Into<Basis>) -> Self {
+        self.hosts = self.hosts.with(basis.into().named(name));
+        self
+    }
+
+    /// Reads a fit file that was made with the functions registered here; `name` is for messages.
+    /// [`Fit::from_bytes`](crate::Fit::from_bytes) is enough for a fit that uses none.
+    ///
+    /// # Errors
+    /// As [`Fit::from_bytes`](crate::Fit::from_bytes); E0820 says which functions must be registered.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\nt ~ Normal(double(x) .* w, sd = 1)\n";
+    /// let compiler = sbl::Compiler::new().function("double", sbl::Host::elementwise(|x| 2.0 * x));
+    /// let data = sbl::Data::new().vector("x", &[1.0, 2.0])?.vector("t", &[2.0, 4.0])?;
+    /// let bytes = compiler.compile(source)?.fit(&data, &sbl::Options::default())?.to_bytes()?;
+    /// assert!(sbl::Fit::from_bytes(&bytes, "my.sblfit").is_err());
+    /// let fit = compiler.load(&bytes, "my.sblfit")?;
+    /// assert!((fit.node("w")?.mean()[0] - 1.0).abs() < 1e-12);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
+    pub fn load(&self, bytes: &[u8], name: &str) -> Result<Fit, Error> {
+        Fit::read(bytes, name, &self.hosts)
+    }
+
+    pub(crate) fn with_hosts(mut self, hosts: Registry) -> Self {
+        self.hosts = hosts;
         self
     }
 
@@ -167,7 +230,7 @@ impl Compiler {
         let infer = self.recipe.infer.as_deref().map(syntax::parse_infer).transpose()?;
 
         let module = syntax::parse(file, &text)?;
-        let options = check::Options { set: self.recipe.set.clone(), infer };
+        let options = check::Options { set: self.recipe.set.clone(), infer, hosts: self.hosts.clone() };
         let recording = Recording { loader: &*self.loader, imports: Mutex::default() };
         let typed = check::check(sources, &module.value, &options, &recording)?;
         let imports = recording.imports.into_inner().unwrap_or_default();
@@ -186,7 +249,8 @@ impl Compiler {
                         warnings.extend(plan.warnings);
                         plan.value
                     });
-                    let recipe = Recipe { model: Some(typed.name.clone()), ..self.recipe.clone() };
+                    let hosts = typed.hosts.all().iter().map(Function::kind).collect();
+                    let recipe = Recipe { model: Some(typed.name.clone()), hosts, ..self.recipe.clone() };
                     let (sources, module, dag) = (sources.clone(), module.value.clone(), dag.value);
                     let (imports, source) = (imports.clone(), text.clone());
                     let compiled =

@@ -6,6 +6,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::bind::{self, Schema};
+use super::cancel;
 use super::compare::{self, Observed};
 use super::compile::{Compiler, Import, Imports, Model, Recipe};
 use super::findings;
@@ -19,6 +20,8 @@ use crate::data::Data;
 use crate::design::{Evaluator, Frozen, Inputs, affine, log_linear};
 use crate::diag::{Diagnostic, render};
 use crate::error::Error;
+use crate::host::{Function, Registry};
+use crate::math::poll;
 use crate::plan::ir::Plan;
 use crate::plan::params::free_cutpoints;
 use crate::runtime::assemble::{Design, Layout};
@@ -75,8 +78,26 @@ impl Model {
     /// A fit that stops early (budget, host) is returned, and [`Fit::converged`] says so.
     ///
     /// # Errors
-    /// E06: no plan serves the model; E07: the data do not fit it; E08: the numbers break down.
+    /// E06: no plan serves the model; E07: the data do not fit it; E08: the numbers break down; E0821: it was
+    /// cancelled; E0822: the callback of progress panicked.
     pub fn fit(&self, data: &Data, options: &Options) -> Result<Fit, Error> {
+        options.fault();
+        let fitted = poll::watched(Some(options.watch()), || self.fit_watched(data, options));
+        if let Some(fault) = options.fault() {
+            return Err(self.error(vec![
+                Diagnostic::error("E0822", format!("the callback of progress did not return: {fault}"))
+                    .help("mend the function given to `Options::on_step`"),
+            ]));
+        }
+        fitted.unwrap_or_else(|halt| {
+            Err(self.error(vec![
+                Diagnostic::error("E0821", cancel::said(halt))
+                    .help("to keep what there is, stop after an iteration: `Cancel::stop`, `Progress::stop`"),
+            ]))
+        })
+    }
+
+    fn fit_watched(&self, data: &Data, options: &Options) -> Result<Fit, Error> {
         let plan = self.plan()?;
         let typed = self.typed();
         let bound = bind::bind_training(typed, data).map_err(|found| self.error(found))?;
@@ -124,6 +145,7 @@ impl Model {
                     LearnError::Eval(e) => broken(e),
                     LearnError::Failure(failure) => failed(&names, failure),
                 })?;
+            poll::shield();
             for rows in learned.layout.terms.iter().filter(|rows| !rows.means.is_empty()) {
                 // cutpoints of the centred predictor → of the predictor as it is written
                 let kept = learned.solution.active.iter().zip(learned.solution.mean.iter());
@@ -138,6 +160,8 @@ impl Model {
             frozen = Frozen::learn(bound.inputs(typed), memory).map_err(broken)?.0;
             learned.solution
         };
+        // what there is is put together
+        poll::shield();
         let inputs = bound.inputs(typed);
         let mut eval = Evaluator::new(inputs, &frozen, memory);
         if !plan.params.is_empty() {
@@ -220,6 +244,11 @@ impl Fit {
         self.result().converged
     }
 
+    /// Why it ended: `converged`, `stalled`, `max_iter`, `max_time`, `interrupted`.
+    pub fn stop(&self) -> &str {
+        &self.result().report.stop
+    }
+
     /// Log evidence (or bound), all constants included, in nats.
     pub fn objective(&self) -> f64 {
         self.result().objective.value
@@ -261,10 +290,17 @@ impl Fit {
     /// # Errors
     /// E0811 damaged, E0812 no fit file, E0813 another format, E0814 compiled differently.
     pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Fit, Error> {
+        Fit::read(bytes, name, &Registry::default())
+    }
+
+    /// The same, with functions of the host program.
+    pub(crate) fn read(bytes: &[u8], name: &str, hosts: &Registry) -> Result<Fit, Error> {
         let state: State = file::decode(bytes, name)?;
+        verify_hosts(&state.recipe.hosts, hosts, name)?;
         let imports = state.imports.clone();
         let model = Compiler::new()
             .with_recipe(state.recipe.clone())
+            .with_hosts(hosts.clone())
             .loader(Imports(imports))
             .compile(&state.source)?;
         if model.fingerprint() != state.fingerprint {
@@ -278,6 +314,23 @@ impl Fit {
         }
         Ok(Fit { inner: Arc::new(Inner { model, state }) })
     }
+}
+
+/// Whether every function of the host program that a fit uses is registered, and is of the same kind.
+fn verify_hosts(needed: &[String], hosts: &Registry, name: &str) -> Result<(), Error> {
+    let known: Vec<String> = hosts.all().iter().map(Function::kind).collect();
+    let missing: Vec<String> =
+        needed.iter().filter(|n| !known.contains(n)).map(|n| format!("`{n}`")).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let found = format!(
+        "`{name}` uses functions of the program that made it, which are not registered here: {}",
+        missing.join(", ")
+    );
+    Err(Diagnostic::error("E0820", found)
+        .help("register them, then read it: `Compiler::new().function(…).load(…)`")
+        .into())
 }
 
 /// What prediction asks of training values, and the size of local basis functions at training.

@@ -18,6 +18,7 @@ use crate::data::Data;
 use crate::design::{EvalError, Evaluator, Frozen, Inputs, Rank, Value, Want, Why, affine, log_linear, walk};
 use crate::diag::Diagnostic;
 use crate::error::Error;
+use crate::host::Form;
 use crate::plan::ir::Term;
 
 const MEMORY: usize = 8 << 30;
@@ -255,10 +256,12 @@ fn has_product(model: &Model, e: ExprId) -> bool {
 fn calls(model: &Model, e: ExprId) -> Vec<(ExprId, ExprId)> {
     let mut calls = Vec::new();
     for e in walk::post_order([e], |e| walk::through_lets(model, e)) {
-        if let ExprKind::Call(native, args) = &model.expr(e).kind
-            && native.compares()
-            && let [inputs, centres, ..] = args.as_slice()
-        {
+        let pair = match &model.expr(e).kind {
+            ExprKind::Call(native, args) if native.compares() => args.as_slice(),
+            ExprKind::Host(id, args) if model.hosts.get(*id).is_some_and(|f| f.form == Form::Kernel) => args,
+            _ => continue,
+        };
+        if let [inputs, centres, ..] = pair {
             calls.push((*inputs, *centres));
         }
     }

@@ -1,6 +1,7 @@
 //! The pipeline, from text to a fit and a prediction.
 
 pub mod bind;
+pub mod cancel;
 pub mod compare;
 pub mod compile;
 pub mod cross_validate;

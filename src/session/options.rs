@@ -4,6 +4,10 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use super::cancel::Cancel;
+use crate::host::{Fault, guarded};
+use crate::math::poll::Watch;
+
 /// Budgets, seed and progress of a fit.
 ///
 /// ```
@@ -15,14 +19,25 @@ pub struct Options {
     pub(crate) threads: usize,
     pub(crate) max_time: Option<Duration>,
     pub(crate) max_memory: usize,
+    pub(crate) cancel: Option<Cancel>,
     pub(crate) on_step: Option<OnStep>,
+    /// What the callback said when it panicked.
+    pub(crate) broken: Mutex<Option<Fault>>,
 }
 
 type OnStep = Mutex<Box<dyn FnMut(&Progress) -> ControlFlow<()> + Send>>;
 
 impl Default for Options {
     fn default() -> Self {
-        Self { seed: 0, threads: 1, max_time: None, max_memory: 8 << 30, on_step: None }
+        Self {
+            seed: 0,
+            threads: 1,
+            max_time: None,
+            max_memory: 8 << 30,
+            cancel: None,
+            on_step: None,
+            broken: Mutex::new(None),
+        }
     }
 }
 
@@ -33,6 +48,7 @@ impl std::fmt::Debug for Options {
             .field("threads", &self.threads)
             .field("max_time", &self.max_time)
             .field("max_memory", &self.max_memory)
+            .field("cancel", &self.cancel.is_some())
             .field("on_step", &self.on_step.is_some())
             .finish()
     }
@@ -60,6 +76,18 @@ impl Options {
     /// Refuse, before allocating, what is estimated to need more bytes. Default 8 GiB.
     pub fn max_memory(mut self, bytes: usize) -> Self {
         self.max_memory = bytes;
+        self
+    }
+
+    /// Ends the fit when the token says so, from any thread. Default: nothing ends it.
+    ///
+    /// ```
+    /// let cancel = sbl::Cancel::new();
+    /// let options = sbl::Options::default().cancel(&cancel);
+    /// # let _ = options;
+    /// ```
+    pub fn cancel(mut self, cancel: &Cancel) -> Self {
+        self.cancel = Some(cancel.clone());
         self
     }
 
@@ -96,11 +124,26 @@ impl Progress {
 }
 
 impl Options {
-    /// Tells the host; a host that panicked before is not asked again.
+    /// Tells the host; a callback that panics ends the fit, which [`Options::fault`] then explains.
     pub(crate) fn tell(&self, progress: &Progress) -> ControlFlow<()> {
-        match self.on_step.as_ref().map(Mutex::lock) {
-            Some(Ok(mut f)) => f(progress),
-            _ => ControlFlow::Continue(()),
-        }
+        let Some(Ok(mut f)) = self.on_step.as_ref().map(Mutex::lock) else {
+            return ControlFlow::Continue(());
+        };
+        guarded(|| f(progress)).unwrap_or_else(|fault| {
+            if let Ok(mut broken) = self.broken.lock() {
+                *broken = Some(fault);
+            }
+            ControlFlow::Break(())
+        })
+    }
+
+    /// What the callback did wrong, if it did; asked once.
+    pub(crate) fn fault(&self) -> Option<Fault> {
+        self.broken.lock().ok().and_then(|mut broken| broken.take())
+    }
+
+    /// What a fit listens to.
+    pub(crate) fn watch(&self) -> Watch {
+        Watch::of(self.cancel.as_ref().map(Cancel::signal))
     }
 }

@@ -8,6 +8,7 @@
 )]
 
 mod binding;
+mod cancel;
 mod cases;
 mod check;
 mod cli_classes;
@@ -40,6 +41,7 @@ mod golden_laplace;
 mod golden_variational;
 mod graph;
 mod heal;
+mod host;
 mod imports;
 mod laplace_properties;
 mod linear_forms;

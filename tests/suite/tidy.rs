@@ -15,16 +15,17 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("data", &["diag", "error"]),
     ("syntax", &["source", "diag"]),
     ("dist", &["math"]),
-    ("check", &["source", "diag", "syntax", "dist"]),
+    ("host", &["dist"]),
+    ("check", &["source", "diag", "syntax", "dist", "host"]),
     ("graph", &["source", "diag", "check", "dist"]),
     ("plan", &["source", "diag", "check", "graph", "dist"]),
-    ("design", &["source", "diag", "math", "data", "check"]),
+    ("design", &["source", "diag", "math", "data", "host", "check"]),
     ("runtime", &["math", "data", "dist", "check", "design", "plan"]),
     (
         "session",
         &[
-            "source", "math", "diag", "error", "data", "syntax", "dist", "check", "graph", "plan", "design",
-            "runtime",
+            "source", "math", "diag", "error", "data", "syntax", "dist", "host", "check", "graph", "plan",
+            "design", "runtime",
         ],
     ),
 ];

@@ -11,6 +11,7 @@ use std::ops::Range;
 use nalgebra::{DMatrix, DVector};
 
 use super::problem::{Kind, Problem, Product, Row, WeightPrior};
+use crate::math::poll::poll;
 use crate::dist::bound::LinkBound;
 use crate::math::qr;
 use crate::plan::ir::{Blocks, Options};
@@ -379,6 +380,7 @@ fn reduce(x: &DMatrix<f64>, y: &DVector<f64>, limit: usize) -> Option<(DMatrix<f
     let mut basis: Vec<DVector<f64>> = Vec::new();
     let (mut rows, mut coordinates): (Vec<DVector<f64>>, Vec<f64>) = (Vec::new(), Vec::new());
     loop {
+        poll();
         let ratio = |j: usize, left: &[f64]| if norms[j] > 0.0 { left[j] / norms[j] } else { 0.0 };
         let mut best = 0;
         for j in 1..m {
