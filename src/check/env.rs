@@ -96,7 +96,10 @@ impl Cx<'_> {
             return d.help(format!("did you mean `{near}`?"));
         }
         let host = self.hosts.find(name).is_some();
-        if host || crate::check::natives::is_native(name) || !self.modules.find(env.module, name, true).is_empty() {
+        if host
+            || crate::check::natives::is_native(name)
+            || !self.modules.find(env.module, name, true).is_empty()
+        {
             return d.help(format!("`{name}` is a function: call it, `{name}(…)`"));
         }
         if let Some(item) = library::find(name).first() {

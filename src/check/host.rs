@@ -216,8 +216,11 @@ pub(crate) fn verify_names(hosts: &Registry, modules: &Modules, root: ModuleId) 
             let param = &function.params[j];
             let why = if twice(j) { "is there twice" } else { "is no name that a program can write" };
             found.push(
-                Diagnostic::error("E0217", format!("argument `{param}` of the registered function `{name}` {why}"))
-                    .help("register it with other names of arguments"),
+                Diagnostic::error(
+                    "E0217",
+                    format!("argument `{param}` of the registered function `{name}` {why}"),
+                )
+                .help("register it with other names of arguments"),
             );
         }
         if function.params.is_empty() {

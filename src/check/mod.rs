@@ -57,6 +57,23 @@ pub struct Options {
 }
 
 /// Reads the files that a program imports.
+///
+/// ```
+/// /// Definitions that live in a table of the host.
+/// struct Table;
+///
+/// impl sbl::Loader for Table {
+///     fn load(&self, _importing: &str, path: &str) -> Result<(String, String), String> {
+///         match path {
+///             "double.sbl" => Ok((path.to_owned(), "fn double(x: real[N]) -> real[N] = 2 * x\n".to_owned())),
+///             _ => Err("there is no such file".to_owned()),
+///         }
+///     }
+/// }
+///
+/// let source = "use \"double.sbl\"\ndata x: real[N]\ndata t: real[N]\nw ~ Flat()\nt ~ Normal(double(x) .* w, sd = 1)\n";
+/// assert!(sbl::Compiler::new().loader(Table).compile(source).is_ok());
+/// ```
 pub trait Loader {
     /// Name and text of the file `path`, imported by the file named `importing`. The name tells files
     /// apart: one file has one name, however it is reached. An error says why it cannot be read.
@@ -64,6 +81,12 @@ pub trait Loader {
 }
 
 /// There are no files: every import of one is an error.
+///
+/// ```
+/// let source = "use \"other.sbl\"\ndata t: real[N]\nt ~ Normal(0, sd = 1)\n";
+/// let error = sbl::Compiler::new().loader(sbl::NoFiles).compile(source).unwrap_err();
+/// assert_eq!(error.diagnostics()[0].code, "E0207");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct NoFiles;
 

@@ -125,6 +125,9 @@ pub(crate) struct Rows {
     pub(crate) cols: Dim,
 }
 
+/// What a parameter was given, if anything: its value, if that is right, and where it stands.
+pub(crate) type Given = Option<(Option<Val>, Span)>;
+
 impl Cx<'_> {
     /// A call of a native function; `None` in the outer option: there is none of that name.
     pub(crate) fn native_call(
@@ -244,7 +247,7 @@ impl Cx<'_> {
         optional: usize,
         args: &[ast::Arg],
         span: Span,
-    ) -> Option<Vec<Option<(Option<Val>, Span)>>> {
+    ) -> Option<Vec<Given>> {
         let mut given: Vec<Option<(Option<Val>, Span)>> = vec![None; params.len()];
         let mut fine = true;
         for (i, arg) in args.iter().enumerate() {

@@ -10,13 +10,13 @@ use std::sync::Arc;
 use super::error::{EvalError, Why};
 use super::frozen::{Asked, Frozen};
 use super::natives::{Rule, rule};
-use super::{host, ops};
 use super::value::{Rank, Value};
 use super::want::{Axis, Want};
+use super::{host, ops};
 use crate::check::dim::{Atom, Dim};
 use crate::check::typed::{Expr, ExprId, ExprKind, Model, Native, NodeId, NodeKind, Type};
 use crate::host::{Form, Function, HostId};
-use crate::math::poll::poll;
+use crate::math::parts::parts;
 use crate::math::sums::all_finite;
 
 /// A model with everything that has a value: dimensions, data, and any node that is held.
@@ -470,10 +470,7 @@ impl<'a> Evaluator<'a> {
         match rule(native) {
             Rule::Map(_, f, _) => {
                 let mut out = Arc::unwrap_or_clone(first).array;
-                for part in out.as_mut_slice().chunks_mut(ops::PART) {
-                    part.iter_mut().for_each(|x| *x = f(*x));
-                    poll();
-                }
+                parts(out.as_mut_slice(), ops::PART, 4, &|_, part| part.iter_mut().for_each(|x| *x = f(*x)));
                 Ok(out)
             }
             Rule::Reduce(f, _) => Ok(nalgebra::DMatrix::from_element(1, 1, f(first.array.as_slice()))),

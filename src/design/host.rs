@@ -76,7 +76,8 @@ pub(super) fn pull(
         Form::Map => (0..args.len()).map(|a| (a, 0)).collect(),
         Form::Features(_) | Form::Kernel => {
             let rows = if function.form == Form::Kernel { 2 } else { 1 };
-            let of_rows = args.iter().take(rows).enumerate().flat_map(|(a, x)| (0..x.cols()).map(move |k| (a, k)));
+            let of_rows =
+                args.iter().take(rows).enumerate().flat_map(|(a, x)| (0..x.cols()).map(move |k| (a, k)));
             of_rows.chain((rows..args.len()).map(|a| (a, 0))).collect()
         }
     };

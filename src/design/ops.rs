@@ -12,7 +12,7 @@ use crate::math::poll::poll;
 use crate::math::product::gemm;
 
 /// Entries between two polls.
-pub(super) const PART: usize = 1 << 20;
+pub(super) const PART: usize = 1 << 16;
 
 /// A matrix of zeros, or what it would have needed.
 pub(super) fn zeros(rows: usize, cols: usize) -> Result<DMatrix<f64>, Why> {

@@ -2,6 +2,7 @@
 
 use nalgebra::DMatrix;
 
+use crate::math::parts::parts;
 use crate::math::poll::poll;
 use crate::math::product::gemm;
 
@@ -73,14 +74,13 @@ fn fold(
     c: &DMatrix<f64>,
     scale: Option<&[f64]>,
     out: &mut DMatrix<f64>,
-    step: impl Fn(f64, f64, f64, f64) -> f64,
+    step: impl Fn(f64, f64, f64, f64) -> f64 + Sync,
 ) {
     let n = x.nrows();
     if n == 0 {
         return;
     }
-    for (m, column) in out.as_mut_slice().chunks_exact_mut(n).enumerate() {
-        poll();
+    parts(out.as_mut_slice(), n, x.ncols(), &|m, column| {
         for (k, inputs) in x.as_slice().chunks_exact(n).enumerate() {
             let centre = c[(m, k)];
             let s = scale.map_or(1.0, |scale| scale[k]);
@@ -88,7 +88,7 @@ fn fold(
                 *o = step(*o, s, *x, centre);
             }
         }
-    }
+    });
 }
 
 /// Σ_nm out_nm d/d(s, x, c) Σ_k s_k x_nk c_mk

@@ -8,9 +8,9 @@ use super::adjoint::scatter;
 use super::error::Why;
 use super::eval::{Evaluator, Key};
 use super::natives::{Monomial, Rule, rule};
-use super::{host, ops};
 use super::value::{Rank, Value};
 use super::want::{Axis, Want};
+use super::{host, ops};
 use crate::check::typed::{ExprKind, Native, Op};
 
 /// The adjoint of each argument (as the tape evaluated it), where one is wanted.

@@ -74,11 +74,12 @@ pub struct Features {
 pub struct Kernel {
     arguments: Vec<String>,
     elem: Elem,
-    value: Arc<dyn Fn(&[f64], &[f64], &[f64]) -> f64 + Send + Sync>,
+    value: KernelRule,
     slopes: Option<KernelSlopes>,
 }
 
 type FeatureRule = Arc<dyn Fn(&[f64], &[f64], &mut [f64]) + Send + Sync>;
+type KernelRule = Arc<dyn Fn(&[f64], &[f64], &[f64]) -> f64 + Send + Sync>;
 type KernelSlopes = Arc<dyn Fn(&[f64], &[f64], &[f64], &mut [f64]) + Send + Sync>;
 
 impl Basis {

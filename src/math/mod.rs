@@ -5,6 +5,7 @@ pub mod gram;
 pub mod lbfgs;
 pub mod newton;
 pub mod parallel;
+pub mod parts;
 pub mod poll;
 pub mod product;
 pub mod qr;

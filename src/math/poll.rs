@@ -35,6 +35,8 @@ pub struct Watch {
     pub signal: Option<Signal>,
     /// When its time is over.
     pub deadline: Option<Instant>,
+    /// How many threads it may use; 0 is one.
+    threads: usize,
     /// Whether only [`Halt::Cancel`] counts: what there is is being put together.
     shielded: bool,
 }
@@ -71,6 +73,16 @@ impl Watch {
         Watch { signal, ..Watch::default() }
     }
 
+    /// The same with so many threads.
+    pub fn with_threads(self, threads: usize) -> Watch {
+        Watch { threads, ..self }
+    }
+
+    /// The same for one thread of several.
+    pub fn alone(self) -> Watch {
+        self.with_threads(1)
+    }
+
     /// Why computing must end, if it must.
     pub fn halt(&self) -> Option<Halt> {
         let asked = self.signal.as_ref().and_then(Signal::asked);
@@ -96,6 +108,11 @@ pub fn poll() {
 /// Why computing on this thread must end, if it must.
 pub fn halt() -> Option<Halt> {
     WATCH.with(|w| w.borrow().as_ref().and_then(Watch::halt))
+}
+
+/// How many threads may work on what this thread does, itself included.
+pub fn threads() -> usize {
+    WATCH.with(|w| w.borrow().as_ref().map_or(1, |w| w.threads.max(1)))
 }
 
 /// How often this thread has polled. For tests.
@@ -177,7 +194,7 @@ mod tests {
         let signal = Signal::default();
         let run = |signal: &Signal| {
             watched(listening(signal), || {
-                let step = attempt(|| poll());
+                let step = attempt(poll);
                 // shielded from here on
                 poll();
                 step

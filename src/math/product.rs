@@ -4,15 +4,50 @@
 
 use nalgebra::{DMatrix, DMatrixView, DMatrixViewMut};
 
-use super::poll::poll;
+use super::parts::divide;
+use super::poll::{self, poll};
 
 /// Multiplications between two polls, about: some hundredths of a second.
 const BLOCK: usize = 1 << 26;
+/// Multiplications that are worth a thread.
+const WORTH: usize = 1 << 22;
 /// Columns and rows of a block are a multiple of this: tiles of the product stay whole.
 const TILE: usize = 32;
 
 /// C ← alpha A B + beta C
 pub fn gemm(
+    c: DMatrixViewMut<'_, f64>,
+    alpha: f64,
+    a: DMatrixView<'_, f64>,
+    b: DMatrixView<'_, f64>,
+    beta: f64,
+) {
+    let work = c.len().saturating_mul(a.ncols());
+    let threads = poll::threads().min(work / WORTH).min(c.ncols() / (2 * TILE));
+    on_threads(threads, c, alpha, a, b, beta);
+}
+
+/// Half of the columns for half of the threads each.
+fn on_threads(
+    threads: usize,
+    mut c: DMatrixViewMut<'_, f64>,
+    alpha: f64,
+    a: DMatrixView<'_, f64>,
+    b: DMatrixView<'_, f64>,
+    beta: f64,
+) {
+    let n = c.ncols();
+    if threads < 2 {
+        return in_blocks(c, alpha, a, b, beta);
+    }
+    let half = (n / 2).next_multiple_of(TILE).min(n);
+    let (left, right) = c.columns_range_pair_mut(0..half, half..n);
+    let job = |threads, c, b| move || on_threads(threads, c, alpha, a, b, beta);
+    let first = job(threads / 2, left, b.columns(0, half));
+    divide([first, job(threads - threads / 2, right, b.columns(half, n - half))].into_iter());
+}
+
+fn in_blocks(
     mut c: DMatrixViewMut<'_, f64>,
     alpha: f64,
     a: DMatrixView<'_, f64>,
@@ -63,7 +98,7 @@ pub fn transposed_times(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::poll::count;
+    use crate::math::poll::{Watch, count, watched};
 
     #[test]
     fn blocks_change_no_bit_and_poll() {
@@ -72,6 +107,10 @@ mod tests {
         let before = count();
         assert_eq!(times(&a, &b), &a * &b);
         assert!(count() > before + 2);
+        for threads in [2, 3, 8] {
+            let watch = Watch::of(None).with_threads(threads);
+            assert_eq!(watched(Some(watch), || times(&a, &b)), Ok(&a * &b), "{threads}");
+        }
         assert_eq!(times(&DMatrix::zeros(3, 0), &DMatrix::zeros(0, 2)), DMatrix::zeros(3, 2));
     }
 }

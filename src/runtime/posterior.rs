@@ -8,8 +8,8 @@ use nalgebra::{DMatrix, DVector};
 use super::control::Point;
 use super::core::Core;
 use super::solution::Failure;
-use crate::math::product::{times, transposed_times};
 use crate::math::chol::Cholesky;
+use crate::math::product::{times, transposed_times};
 use crate::math::qr;
 
 /// Well-determinedness below which 1 − Σ̃_ii loses digits.

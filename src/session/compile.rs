@@ -9,11 +9,18 @@ use crate::error::Error;
 use crate::graph::{self, Dag};
 use crate::host::{Basis, Function, Host, Registry};
 use crate::plan::{self, ir::Plan};
-use crate::source::SourceMap;
 use crate::session::fit::Fit;
+use crate::source::SourceMap;
 use crate::syntax;
 
 /// Settings of a compilation. [`Model::compile`] uses the defaults.
+///
+/// ```
+/// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\nt ~ Normal(x .* w, sd = 1)\n";
+/// let model = sbl::Compiler::new().file("line.sbl").compile(source)?;
+/// assert_eq!(model.name(), "model");
+/// # Ok::<(), sbl::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Compiler {
     recipe: Recipe,
@@ -76,6 +83,14 @@ impl Loader for Recording<'_> {
 }
 
 /// A compiled model: cheap to clone, immutable, `Send + Sync`.
+///
+/// ```
+/// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\nt ~ Normal(x .* w, sd = 1)\n";
+/// let model = sbl::Model::compile(source)?;
+/// let same = model.clone();
+/// std::thread::spawn(move || same.name().to_owned()).join().ok();
+/// # Ok::<(), sbl::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Model {
     inner: Arc<Compiled>,
@@ -105,35 +120,69 @@ impl Default for Compiler {
 
 impl Compiler {
     /// No loader, no overrides, a file called `model`.
+    ///
+    /// ```
+    /// let _ = sbl::Compiler::new();
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
     /// The name of the source in messages; `use "…"` is relative to it.
+    ///
+    /// ```
+    /// let error = sbl::Compiler::new().file("line.sbl").compile("data x real[N]\n").unwrap_err();
+    /// assert!(error.to_string().contains("line.sbl:1"));
+    /// ```
     pub fn file(mut self, name: &str) -> Self {
         name.clone_into(&mut self.recipe.file);
         self
     }
 
     /// Reads the files that `use "…"` names. Default: there are none.
+    ///
+    /// ```
+    /// let compiler = sbl::Compiler::new().loader(sbl::NoFiles);
+    /// # let _ = compiler;
+    /// ```
     pub fn loader(mut self, loader: impl Loader + Send + Sync + 'static) -> Self {
         self.loader = Arc::new(loader);
         self
     }
 
     /// Which model, where the source holds several.
+    ///
+    /// ```
+    /// let source = "model a {\n    data t: real[N]\n    t ~ Normal(0, sd = 1)\n}\nmodel b {\n    data t: real[N]\n    t ~ Normal(1, sd = 1)\n}\n";
+    /// assert_eq!(sbl::Compiler::new().model("b").compile(source)?.name(), "b");
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn model(mut self, name: &str) -> Self {
         self.recipe.model = Some(name.to_owned());
         self
     }
 
     /// Overrides a constant `let` of the program.
+    ///
+    /// ```
+    /// let source = "data t: real[N]\nlet scale = 1.0\nt ~ Normal(0, sd = scale)\n";
+    /// let model = sbl::Compiler::new().set("scale", 2.0).compile(source)?;
+    /// # let _ = model;
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn set(mut self, name: &str, value: f64) -> Self {
         self.recipe.set.push((name.to_owned(), value));
         self
     }
 
     /// Overrides `infer`: `evidence(max_iter = 100)`.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\nt ~ Normal(x .* w, sd = 1)\n";
+    /// let model = sbl::Compiler::new().infer("evidence(max_iter = 100)").compile(source)?;
+    /// assert_eq!(model.plan()?.method, "evidence");
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn infer(mut self, method: &str) -> Self {
         self.recipe.infer = Some(method.to_owned());
         self
@@ -201,6 +250,13 @@ impl Compiler {
     ///
     /// # Errors
     /// Every error of the first stage that has any.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\nt ~ Normal(x .* w, sd = 1)\n";
+    /// let model = sbl::Compiler::new().compile(source)?;
+    /// # let _ = model;
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn compile(&self, source: &str) -> Result<Model, Error> {
         let mut models = self.compile_all(source)?;
         let names: Vec<&str> = models.iter().map(Model::name).collect();
@@ -219,6 +275,13 @@ impl Compiler {
     ///
     /// # Errors
     /// Every error of the first stage that has any.
+    ///
+    /// ```
+    /// let source = "model a {\n    data t: real[N]\n    t ~ Normal(0, sd = 1)\n}\nmodel b {\n    data t: real[N]\n    t ~ Normal(1, sd = 1)\n}\n";
+    /// let models = sbl::Compiler::new().compile_all(source)?;
+    /// assert!(models.iter().map(sbl::Model::name).eq(["a", "b"]));
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn compile_all(&self, source: &str) -> Result<Vec<Model>, Error> {
         let mut sources = SourceMap::new();
         self.compile_stages(source, &mut sources).map_err(|diagnostics| Error::new(diagnostics, sources))
@@ -268,36 +331,84 @@ impl Model {
     ///
     /// # Errors
     /// Every error of the first stage that has any.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\nt ~ Normal(x .* w, sd = 1)\n";
+    /// let model = sbl::Model::compile(source)?;
+    /// # let _ = model;
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn compile(source: &str) -> Result<Model, Error> {
         Compiler::new().compile(source)
     }
 
     /// Its name; `model` if it is anonymous.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\nt ~ Normal(x .* w, sd = 1)\n";
+    /// assert_eq!(sbl::Model::compile(source)?.name(), "model");
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn name(&self) -> &str {
         &self.inner.typed.name
     }
 
     /// What it was compiled from.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\nt ~ Normal(x .* w, sd = 1)\n";
+    /// let model = sbl::Model::compile(source)?;
+    /// let texts = model.sources();
+    /// # let _ = texts;
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn sources(&self) -> &SourceMap {
         &self.inner.sources
     }
 
     /// Warnings of all stages.
+    ///
+    /// ```
+    /// let source = "data x: real[N]\ndata t: real[N]\nt ~ Normal(0, sd = 1)\n";
+    /// assert_eq!(sbl::Model::compile(source)?.warnings()[0].code, "W0202");
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.inner.warnings
     }
 
     /// The syntax tree of the whole file.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\nt ~ Normal(x .* w, sd = 1)\n";
+    /// assert_eq!(sbl::Model::compile(source)?.module().items.len(), 4);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn module(&self) -> &syntax::ast::Module {
         &self.inner.module
     }
 
     /// The typed model.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\nt ~ Normal(x .* w, sd = 1)\n";
+    /// let model = sbl::Model::compile(source)?;
+    /// let names: Vec<&str> = model.typed().nodes.iter().map(|n| n.name.as_str()).collect();
+    /// assert_eq!(names, ["x", "t", "w"]);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn typed(&self) -> &typed::Model {
         &self.inner.typed
     }
 
     /// The graph.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\nt ~ Normal(x .* w, sd = 1)\n";
+    /// let model = sbl::Model::compile(source)?;
+    /// assert_eq!(model.dag().topological().len(), 3);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn dag(&self) -> &Dag {
         &self.inner.dag
     }
@@ -306,11 +417,25 @@ impl Model {
     ///
     /// # Errors
     /// The obstacles, if no plan serves the model.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\nt ~ Normal(x .* w, sd = 1)\n";
+    /// let model = sbl::Model::compile(source)?;
+    /// let plan = model.plan()?;
+    /// println!("{}, because {}", plan.method, plan.why.join("; "));
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn plan(&self) -> Result<&Plan, Error> {
         self.inner.plan.as_ref().map_err(|found| Error::new(found.clone(), self.inner.sources.clone()))
     }
 
     /// The text of the main file.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\nt ~ Normal(x .* w, sd = 1)\n";
+    /// assert_eq!(sbl::Model::compile(source)?.source(), source);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn source(&self) -> &str {
         &self.inner.source
     }

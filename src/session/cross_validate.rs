@@ -20,6 +20,14 @@ use crate::dist::Support;
 use crate::error::Error;
 
 /// A program with some of its constants set.
+///
+/// ```
+/// # let source = "data x: real[N]\ndata t: real[N]\nlet width = 1.0\nw ~ Normal(0, sd = width)\nt ~ Normal(x .* w, sd = 1)\n";
+/// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0, 4.0])?.vector("t", &[2.1, 3.9, 6.0, 8.2])?;
+/// # let settings = sbl::Compiler::new().grid(source, &[("width".to_owned(), vec![0.1, 10.0])])?;
+/// assert_eq!(settings[1].set, [("width".to_owned(), 10.0)]);
+/// # Ok::<(), sbl::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// The constants, by name.
@@ -29,6 +37,11 @@ pub struct Setting {
 }
 
 /// How to cross-validate.
+///
+/// ```
+/// let options = sbl::CrossOptions { folds: 10, threads: 2, ..sbl::CrossOptions::default() };
+/// # let _ = options;
+/// ```
 pub struct CrossOptions {
     /// Parts into which the rows are divided, each held out once.
     pub folds: usize,
@@ -63,6 +76,16 @@ impl std::fmt::Debug for CrossOptions {
 }
 
 /// What each setting loses: `sbl cv --format json`.
+///
+/// ```
+/// # let source = "data x: real[N]\ndata t: real[N]\nlet width = 1.0\nw ~ Normal(0, sd = width)\nt ~ Normal(x .* w, sd = 1)\n";
+/// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0, 4.0])?.vector("t", &[2.1, 3.9, 6.0, 8.2])?;
+/// # let settings = sbl::Compiler::new().grid(source, &[("width".to_owned(), vec![0.1, 10.0])])?;
+/// let options = sbl::CrossOptions { folds: 2, ..sbl::CrossOptions::default() };
+/// let found = sbl::cross_validate(&settings, &data, &options)?;
+/// assert_eq!(found.settings.len(), 2);
+/// # Ok::<(), sbl::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CrossValidation {
     /// Version of sbl.
@@ -135,11 +158,31 @@ pub struct Fold {
 
 impl CrossValidation {
     /// The best setting.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nlet width = 1.0\nw ~ Normal(0, sd = width)\nt ~ Normal(x .* w, sd = 1)\n";
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0, 4.0])?.vector("t", &[2.1, 3.9, 6.0, 8.2])?;
+    /// # let settings = sbl::Compiler::new().grid(source, &[("width".to_owned(), vec![0.1, 10.0])])?;
+    /// let options = sbl::CrossOptions { folds: 2, ..sbl::CrossOptions::default() };
+    /// let found = sbl::cross_validate(&settings, &data, &options)?;
+    /// assert_eq!(found.best().map(|s| s.set["width"].clone()), Some(10.0.into()));
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn best(&self) -> Option<&SettingScore> {
         self.settings.iter().find(|s| s.best)
     }
 
     /// Folds without a loss, and folds whose fit did not converge.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nlet width = 1.0\nw ~ Normal(0, sd = width)\nt ~ Normal(x .* w, sd = 1)\n";
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0, 4.0])?.vector("t", &[2.1, 3.9, 6.0, 8.2])?;
+    /// # let settings = sbl::Compiler::new().grid(source, &[("width".to_owned(), vec![0.1, 10.0])])?;
+    /// let options = sbl::CrossOptions { folds: 2, ..sbl::CrossOptions::default() };
+    /// let found = sbl::cross_validate(&settings, &data, &options)?;
+    /// assert_eq!(found.troubles(), (0, 0));
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn troubles(&self) -> (usize, usize) {
         let all = || self.settings.iter().flat_map(|s| &s.folds);
         (
@@ -155,6 +198,14 @@ impl Compiler {
     ///
     /// # Errors
     /// As [`Compiler::compile`]; a name is no constant of the program.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nlet width = 1.0\nw ~ Normal(0, sd = width)\nt ~ Normal(x .* w, sd = 1)\n";
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0, 4.0])?.vector("t", &[2.1, 3.9, 6.0, 8.2])?;
+    /// # let settings = sbl::Compiler::new().grid(source, &[("width".to_owned(), vec![0.1, 10.0])])?;
+    /// assert_eq!(settings.len(), 2);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn grid(&self, source: &str, grid: &[(String, Vec<f64>)]) -> Result<Vec<Setting>, Error> {
         let mut all: Vec<Vec<(String, f64)>> = vec![Vec::new()];
         for (name, values) in grid {
@@ -181,6 +232,16 @@ impl Compiler {
 /// E06: no plan serves the program; E0830: fewer than 2 folds, or more than rows; E0831: the targets are not
 /// the rows of the data; E07: the data do not fit the program. A fold that fails is no error: it stands in
 /// the result.
+///
+/// ```
+/// # let source = "data x: real[N]\ndata t: real[N]\nlet width = 1.0\nw ~ Normal(0, sd = width)\nt ~ Normal(x .* w, sd = 1)\n";
+/// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0, 4.0])?.vector("t", &[2.1, 3.9, 6.0, 8.2])?;
+/// # let settings = sbl::Compiler::new().grid(source, &[("width".to_owned(), vec![0.1, 10.0])])?;
+/// let options = sbl::CrossOptions { folds: 2, ..sbl::CrossOptions::default() };
+/// let found = sbl::cross_validate(&settings, &data, &options)?;
+/// assert!(found.complete);
+/// # Ok::<(), sbl::Error>(())
+/// ```
 pub fn cross_validate(
     settings: &[Setting],
     data: &Data,

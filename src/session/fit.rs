@@ -31,6 +31,16 @@ use crate::runtime::learn::{LearnError, learn, starts};
 use crate::runtime::solution::{Solution, Stop};
 
 /// A fitted model: cheap to clone, immutable, `Send + Sync`.
+///
+/// ```
+/// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+/// # let model = sbl::Model::compile(source)?;
+/// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+/// # let fit = model.fit(&data, &sbl::Options::default())?;
+/// let same = fit.clone();
+/// assert!(same.converged());
+/// # Ok::<(), sbl::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Fit {
     inner: Arc<Inner>,
@@ -80,6 +90,15 @@ impl Model {
     /// # Errors
     /// E06: no plan serves the model; E07: the data do not fit it; E08: the numbers break down; E0821: it was
     /// cancelled; E0822: the callback of progress panicked.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// let fit = model.fit(&data, &sbl::Options::default())?;
+    /// assert!((fit.node("w")?.mean()[0] - 2.0).abs() < 0.1);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn fit(&self, data: &Data, options: &Options) -> Result<Fit, Error> {
         options.fault();
         let fitted = poll::watched(Some(options.watch()), || self.fit_watched(data, options));
@@ -90,10 +109,10 @@ impl Model {
             ]));
         }
         fitted.unwrap_or_else(|halt| {
-            Err(self.error(vec![
-                Diagnostic::error("E0821", cancel::said(halt))
-                    .help("to keep what there is, stop after an iteration: `Cancel::stop`, `Progress::stop`"),
-            ]))
+            Err(self
+                .error(vec![Diagnostic::error("E0821", cancel::said(halt)).help(
+                    "to keep what there is, stop after an iteration: `Cancel::stop`, `Progress::stop`",
+                )]))
         })
     }
 
@@ -225,31 +244,85 @@ impl Model {
 
 impl Fit {
     /// The model that was fitted.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// assert_eq!(fit.model().name(), "model");
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn model(&self) -> &Model {
         &self.inner.model
     }
 
     /// The result as data: what `sbl fit --format json` prints.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// println!("{} iterations, {} rows", fit.result().iterations, fit.result().rows);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn result(&self) -> &FitResult {
         &self.inner.state.result
     }
 
     /// The result as JSON.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// assert_eq!(fit.to_json()["rows"], 3);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self.result()).unwrap_or_default()
     }
 
     /// Whether the certificate holds.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// assert!(fit.converged());
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn converged(&self) -> bool {
         self.result().converged
     }
 
     /// Why it ended: `converged`, `stalled`, `max_iter`, `max_time`, `interrupted`.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// assert_eq!(fit.stop(), "converged");
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn stop(&self) -> &str {
         &self.result().report.stop
     }
 
     /// Log evidence (or bound), all constants included, in nats.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// assert!(fit.objective().is_finite());
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn objective(&self) -> f64 {
         self.result().objective.value
     }
@@ -258,6 +331,17 @@ impl Fit {
     ///
     /// # Errors
     /// E0205: there is none of that name.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// let w = fit.node("w")?;
+    /// println!("{} ± {}", w.mean()[0], w.sd()[0]);
+    /// assert_eq!(fit.node("v").unwrap_err().diagnostics()[0].code, "E0815");
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn node(&self, name: &str) -> Result<super::result::NodeResult, Error> {
         let nodes = &self.result().nodes;
         match nodes.get(name).map(|v| serde_json::from_value(v.clone())) {
@@ -269,6 +353,16 @@ impl Fit {
     }
 
     /// The posterior: joint Gaussian of the kept weights, point estimates of precisions.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// let posterior = fit.posterior();
+    /// # let _ = posterior;
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn posterior(&self) -> &Posterior {
         &self.inner.state.posterior
     }
@@ -281,6 +375,16 @@ impl Fit {
     ///
     /// # Errors
     /// E0810: it cannot be written (a number is not finite).
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// let bytes = fit.to_bytes()?;
+    /// assert!(bytes.starts_with(b"sblfit"));
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         Ok(file::encode(self.state())?)
     }
@@ -289,6 +393,17 @@ impl Fit {
     ///
     /// # Errors
     /// E0811 damaged, E0812 no fit file, E0813 another format, E0814 compiled differently.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// let again = sbl::Fit::from_bytes(&fit.to_bytes()?, "line.sblfit")?;
+    /// assert_eq!(again.objective(), fit.objective());
+    /// assert_eq!(sbl::Fit::from_bytes(b"else", "else.txt").unwrap_err().diagnostics()[0].code, "E0812");
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Fit, Error> {
         Fit::read(bytes, name, &Registry::default())
     }

@@ -46,6 +46,17 @@ impl Fit {
     ///
     /// # Errors
     /// E07 as for prediction; E0819: `training` are other rows, or the model has no kernel (or several).
+    ///
+    /// ```
+    /// let source = "use std.kernels.rbf\nuse std.priors.ard\ndata x: real[N]\ndata t: real[N]\n\
+    ///               let phi = rbf(x, width = 1)\nw ~ ard(cols(phi))\nt ~ Normal(phi * w, sd = 0.1)\n";
+    /// let training = sbl::Data::new().vector("x", &[0.0, 1.0, 2.0])?.vector("t", &[0.0, 1.0, 0.0])?;
+    /// let fit = sbl::Model::compile(source)?.fit(&training, &sbl::Options::default())?;
+    /// let far = sbl::Data::new().vector("x", &[100.0])?;
+    /// // far from all training points the healed prediction knows that it knows nothing
+    /// assert!(fit.predict_healed(&far, &training, 1.0)?.sd()[0] > fit.predict(&far)?.sd()[0]);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn predict_healed(&self, data: &Data, training: &Data, alpha: f64) -> Result<Prediction, Error> {
         let model = self.model();
         let typed = model.typed();

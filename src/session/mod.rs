@@ -19,6 +19,7 @@ pub(crate) mod predictive;
 pub mod result;
 pub mod sample;
 pub mod score;
+mod serial;
 
 /// The version of the JSON that the program writes.
 pub const SCHEMA: u32 = 1;

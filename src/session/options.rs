@@ -56,24 +56,45 @@ impl std::fmt::Debug for Options {
 
 impl Options {
     /// Seed of everything random (restarts, sampling). Default 0.
+    ///
+    /// ```
+    /// let options = sbl::Options::default().seed(7);
+    /// # let _ = options;
+    /// ```
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Threads that may be used, at least 1 (this version computes in one). Same seed and threads: same bits. Default 1.
+    /// Threads that may be used, at least 1: for kernels and products of large matrices. Their number changes no
+    /// bit of the result. Default 1.
+    ///
+    /// ```
+    /// let options = sbl::Options::default().threads(2);
+    /// # let _ = options;
+    /// ```
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
         self
     }
 
     /// Stop after this time with what there is (`stop` says `max_time`). Default: no limit.
+    ///
+    /// ```
+    /// let options = sbl::Options::default().max_time(std::time::Duration::from_secs(60));
+    /// # let _ = options;
+    /// ```
     pub fn max_time(mut self, time: Duration) -> Self {
         self.max_time = Some(time);
         self
     }
 
     /// Refuse, before allocating, what is estimated to need more bytes. Default 8 GiB.
+    ///
+    /// ```
+    /// let options = sbl::Options::default().max_memory(512 << 20);
+    /// # let _ = options;
+    /// ```
     pub fn max_memory(mut self, bytes: usize) -> Self {
         self.max_memory = bytes;
         self
@@ -92,6 +113,14 @@ impl Options {
     }
 
     /// Called after every iteration; answer [`Progress::go_on`] or [`Progress::stop`].
+    ///
+    /// ```
+    /// let options = sbl::Options::default().on_step(|step| {
+    ///     println!("{}: {:.4}", step.iteration, step.objective);
+    ///     step.go_on()
+    /// });
+    /// # let _ = options;
+    /// ```
     pub fn on_step(mut self, f: impl FnMut(&Progress) -> ControlFlow<()> + Send + 'static) -> Self {
         self.on_step = Some(Mutex::new(Box::new(f)));
         self
@@ -99,6 +128,19 @@ impl Options {
 }
 
 /// One iteration, as the host sees it.
+///
+/// ```
+/// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+/// # let model = sbl::Model::compile(source)?;
+/// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+/// let shown = |step: &sbl::Progress| format!("{} weights after iteration {}", step.active, step.iteration);
+/// let options = sbl::Options::default().on_step(move |step| {
+///     println!("{}", shown(step));
+///     step.go_on()
+/// });
+/// model.fit(&data, &options)?;
+/// # Ok::<(), sbl::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Progress {
     /// From 1.
@@ -113,11 +155,29 @@ pub struct Progress {
 
 impl Progress {
     /// Goes on.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// let fit = model.fit(&data, &sbl::Options::default().on_step(|step| step.go_on()))?;
+    /// assert!(fit.converged());
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn go_on(&self) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
     /// Stops; the fit so far is returned and says so.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// let fit = model.fit(&data, &sbl::Options::default().on_step(|step| step.stop()))?;
+    /// assert_eq!(fit.stop(), "interrupted");
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn stop(&self) -> ControlFlow<()> {
         ControlFlow::Break(())
     }
@@ -144,6 +204,6 @@ impl Options {
 
     /// What a fit listens to.
     pub(crate) fn watch(&self) -> Watch {
-        Watch::of(self.cancel.as_ref().map(Cancel::signal))
+        Watch::of(self.cancel.as_ref().map(Cancel::signal)).with_threads(self.threads)
     }
 }

@@ -72,7 +72,8 @@ fn at_every_iteration() {
             assert_eq!(stopped.stop(), "interrupted", "{body} {at}");
             assert!(!stopped.converged());
             assert!(stopped.predict(&data).is_ok(), "{body} {at}");
-            let options = Options::default().on_step(move |s| if s.iteration == at { s.stop() } else { s.go_on() });
+            let options =
+                Options::default().on_step(move |s| if s.iteration == at { s.stop() } else { s.go_on() });
             assert_eq!(model.fit(&data, &options).unwrap().stop(), "interrupted");
         }
         // a token that is never used changes no bit

@@ -70,7 +70,10 @@ fn a_kernel_is_as_good_as_that_of_the_library() {
         }
         assert_eq!(p.outside, q.outside);
         // a kernel can be healed like one of the library
-        let (p, q) = (ours.predict_healed(&new, &data, 1.0).unwrap(), native.predict_healed(&new, &data, 1.0).unwrap());
+        let (p, q) = (
+            ours.predict_healed(&new, &data, 1.0).unwrap(),
+            native.predict_healed(&new, &data, 1.0).unwrap(),
+        );
         assert!((p.sd()[2] - q.sd()[2]).abs() < 1e-7);
     }
 }
@@ -86,7 +89,8 @@ fn a_parameter_is_learned_through_a_kernel() {
         (fit.node("s").unwrap().value()[0], fit.objective())
     };
     let (native, best) = width(&Compiler::new(), "rbf(x, width = s)");
-    for call in ["bump(x, s)", "plain(x, s)", "bump(x / s, 1, train(x) / s)", "plain(x / s, 1, train(x) / s)"] {
+    for call in ["bump(x, s)", "plain(x, s)", "bump(x / s, 1, train(x) / s)", "plain(x / s, 1, train(x) / s)"]
+    {
         let (ours, evidence) = width(&kernels(), call);
         assert!((ours - native).abs() < 1e-4 * native, "{call}: {ours} {native}");
         assert!((evidence - best).abs() < 1e-6, "{call}");
@@ -108,17 +112,21 @@ fn functions_and_features_agree_with_natives() {
         .function("grow", Host::elementwise(f64::exp).returns(Elem::Positive))
         .basis(
             "waves",
-            Basis::features(2, |row, a, out| (out[0], out[1]) = ((a[0] * row[0]).sin(), (a[0] * row[0]).cos()))
-                .argument("s")
-                .derivative(|row, a, d| {
-                    let (sin, cos) = (a[0] * row[0]).sin_cos();
-                    d.copy_from_slice(&[a[0] * cos, row[0] * cos, -a[0] * sin, -row[0] * sin]);
-                }),
+            Basis::features(2, |row, a, out| {
+                (out[0], out[1]) = ((a[0] * row[0]).sin(), (a[0] * row[0]).cos())
+            })
+            .argument("s")
+            .derivative(|row, a, d| {
+                let (sin, cos) = (a[0] * row[0]).sin_cos();
+                d.copy_from_slice(&[a[0] * cos, row[0] * cos, -a[0] * sin, -row[0] * sin]);
+            }),
         )
         .basis(
             "swells",
-            Basis::features(2, |row, a, out| (out[0], out[1]) = ((a[0] * row[0]).sin(), (a[0] * row[0]).cos()))
-                .argument("s"),
+            Basis::features(2, |row, a, out| {
+                (out[0], out[1]) = ((a[0] * row[0]).sin(), (a[0] * row[0]).cos())
+            })
+            .argument("s"),
         );
     let data = sinc(40);
     let source = |phi: &str, noise: &str| {
@@ -152,13 +160,14 @@ fn functions_and_features_agree_with_natives() {
 
 #[test]
 fn in_plates_definitions_and_of_matrices() {
-    let compiler = kernels()
-        .function("twice", Host::elementwise(|x| 2.0 * x))
-        .basis("squares", Basis::features(sbl::host::Width::PerInput(2), |row, _, out| {
+    let compiler = kernels().function("twice", Host::elementwise(|x| 2.0 * x)).basis(
+        "squares",
+        Basis::features(sbl::host::Width::PerInput(2), |row, _, out| {
             for (k, x) in row.iter().enumerate() {
                 (out[2 * k], out[2 * k + 1]) = (*x, x * x);
             }
-        }));
+        }),
+    );
     let source = "
         fn lifted(x: real[N, D]) -> real[N, 2 * D] = squares(twice(x))
         data z: real[N, D]
@@ -172,7 +181,8 @@ fn in_plates_definitions_and_of_matrices() {
     let model = compiler.compile(source);
     // linear to us, opaque to the compiler: a function of an unknown is not a linear form
     assert!(has(&model.unwrap().plan().unwrap_err(), "E0607"));
-    let model = compiler.compile(&source.replace("twice(phi[n] * w)", "squares(phi)[n] * [w, w] + twice(z[n, 1])"));
+    let model =
+        compiler.compile(&source.replace("twice(phi[n] * w)", "squares(phi)[n] * [w, w] + twice(z[n, 1])"));
     assert!(model.is_err());
     let good = compiler.compile(&source.replace("twice(phi[n] * w)", "phi[n] * w + twice(z[n, 1])")).unwrap();
     let mut r = Random(9);
@@ -224,7 +234,10 @@ fn failures_are_named() {
     };
     try_it(Host::elementwise(|_| panic!("out of cheese")), "out of cheese");
     try_it(Host::elementwise(f64::sqrt), "found no number for the inputs -8");
-    try_it(Host::elementwise(|x| x).returns(Elem::Positive), "found -8 for the inputs -8, expected `positive`");
+    try_it(
+        Host::elementwise(|x| x).returns(Elem::Positive),
+        "found -8 for the inputs -8, expected `positive`",
+    );
     let try_basis = |basis: Basis, text: &str| {
         let source = "data x: real[N]\ndata t: real[N]\nlet phi = b(x)\nw ~ Normal(0, sd = 1) [cols(phi)]\n\
                       t ~ Normal(phi * w, sd = 1)\n";
@@ -272,7 +285,8 @@ fn names_that_cannot_be_registered() {
     let own = regression("rbf(x, 3)", "").replace("use std.kernels.rbf\n", "");
     assert!(compiler.compile(&own).is_ok());
     // and a slip in the name of one is recognised
-    let error = kernels().compile(&regression("bumb(x, 3)", "").replace("use std.kernels.rbf\n", "")).unwrap_err();
+    let error =
+        kernels().compile(&regression("bumb(x, 3)", "").replace("use std.kernels.rbf\n", "")).unwrap_err();
     assert!(error.to_string().contains("did you mean `bump`?"), "{error}");
     // wrong arguments are told as those of a native
     let error = kernels().compile(&regression("bump(x, breadth = 3)", "")).unwrap_err();

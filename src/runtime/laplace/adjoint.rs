@@ -5,8 +5,8 @@ use nalgebra::{DMatrix, DVector};
 
 use super::expansion::Expansion;
 use super::frame::Frame;
-use crate::math::product::times;
 use crate::dist::Local;
+use crate::math::product::times;
 use crate::runtime::adjoint::Adjoint;
 
 /// At an expansion. With c = Σ V dh/df and p = Σ Φᵀ c (all in the units of Φ):

@@ -8,8 +8,8 @@ use nalgebra::{DMatrix, DVector};
 
 use super::frame::Frame;
 use super::rows::Rows;
-use crate::math::product::transposed_times;
 use crate::math::chol::Cholesky;
+use crate::math::product::transposed_times;
 use crate::runtime::solution::Failure;
 
 /// Below this decrement ψ says nothing more: its rounding is larger.

@@ -11,8 +11,8 @@ use std::ops::Range;
 use nalgebra::{DMatrix, DVector};
 
 use super::problem::{Kind, Problem, Product, Row, WeightPrior};
-use crate::math::poll::poll;
 use crate::dist::bound::LinkBound;
+use crate::math::poll::poll;
 use crate::math::qr;
 use crate::plan::ir::{Blocks, Options};
 use crate::runtime::prepare::NOISE_CAP;

@@ -7,8 +7,8 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::core::Core;
-use crate::math::product::{gemm, times, transposed_times};
 use crate::math::chol::Cholesky;
+use crate::math::product::{gemm, times, transposed_times};
 use crate::math::qr;
 use crate::runtime::solution::Failure;
 
