@@ -45,6 +45,7 @@ pub mod diag;
 pub mod dist;
 mod error;
 pub mod graph;
+pub mod help;
 pub mod host;
 #[doc(hidden)]
 pub mod math;

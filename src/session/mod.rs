@@ -20,6 +20,8 @@ pub mod result;
 pub mod sample;
 pub mod score;
 mod serial;
+pub(crate) mod unique;
+pub(crate) mod verify;
 
 /// The version of the JSON that the program writes.
 pub const SCHEMA: u32 = 1;

@@ -8,14 +8,15 @@ use sbl::{Cancel, Data, Fit, Model, Options};
 
 use crate::problems::Random;
 
-/// One program a plan, with a parameter in the last two.
-const PROGRAMS: [&str; 6] = [
+/// One program a plan, with a parameter in the last three.
+const PROGRAMS: [&str; 7] = [
     "let phi = [1, rbf(x, width = 2)]\nw ~ ard(cols(phi))\ntau ~ Gamma(0, 0)\nt ~ Normal(phi * w, precision = tau)\ninfer evidence",
     "let phi = [1, rbf(x, width = 2)]\nw ~ ard(cols(phi))\ntau ~ Gamma(0, 0)\nt ~ Normal(phi * w, precision = tau)\ninfer sequential",
     "let phi = [1, rbf(x, width = 2)]\nw ~ ard(cols(phi))\ntau ~ Gamma(1e-3, 1e-3)\nt ~ Normal(phi * w, precision = tau)\ninfer variational",
     "let phi = [1, rbf(x, width = 2)]\nw ~ ard(cols(phi))\nb ~ Bernoulli(logit = phi * w)\ninfer laplace",
     "param s: positive = 1\nlet phi = [1, rbf(x, width = s)]\nw ~ ard(cols(phi))\ntau ~ Gamma(0, 0)\nt ~ Normal(phi * w, precision = tau)",
     "param s: positive = 1\nlet phi = [1, rbf(x, width = s)]\nw ~ ard(cols(phi))\nb ~ Bernoulli(logit = phi * w)",
+    "param s: positive = 1\nlet phi = [1, rbf(x, width = s)]\nw ~ ard(cols(phi))\ntau ~ Gamma(1e-3, 1e-3)\nt ~ Normal(phi * w, precision = tau)\ninfer variational",
 ];
 
 fn model(body: &str) -> Model {

@@ -36,6 +36,7 @@ fn examples() -> Vec<Shown> {
 /// The blocks fenced as `sbl` in the README and in `docs/`.
 fn documented() -> Vec<Shown> {
     let mut pages = files("docs", "md");
+    pages.extend(files("docs/reference", "md"));
     pages.push(root().join("README.md"));
     let mut blocks = Vec::new();
     for page in pages.iter().filter(|p| p.exists()) {

@@ -1,6 +1,8 @@
 //! The mean field of a problem: starts, ascent, pruning, and what is reported.
 
-use super::ascend::{Climb, ascend, values, without};
+use nalgebra::DMatrix;
+
+use super::ascend::{Climb, ascend, settle, values, without};
 use super::core::Core;
 use super::problem::{Problem, WeightPrior};
 use super::start::{Start, start};
@@ -8,6 +10,7 @@ use super::state::State;
 use crate::math::poll;
 use crate::plan::ir::Options;
 use crate::runtime::control::{Budget, Control, Observer};
+use crate::runtime::evidence::Warm;
 use crate::runtime::factors::{best_contribution, contribution};
 use crate::runtime::solution::{Certificate, Failure, Finding, Report, Solution, Stop};
 
@@ -63,24 +66,55 @@ pub fn solve(
 }
 
 fn run(core: &Core, problem: &Problem, from: Start, control: &mut Control<'_>) -> Result<Climb, Failure> {
-    let mut held = vec![false; core.hypers.len()];
     let (mut climb, undetermined) = begin(core, problem, from)?;
     if undetermined {
         // the bound prefers to interpolate: settle the weights at a held noise, then free it (mathematics §1)
-        for (held, hyper) in held.iter_mut().zip(&core.hypers) {
-            *held = !hyper.classes.is_empty();
-        }
+        let held: Vec<bool> = core.hypers.iter().map(|hyper| !hyper.classes.is_empty()).collect();
         ascend(core, &mut climb, &held, control)?;
-        held.fill(false);
     }
-    ascend(core, &mut climb, &held, control)?;
+    improve(core, &mut climb, control)?;
+    Ok(climb)
+}
+
+/// Fits a problem from given weights and expectations of the hyperparameters.
+///
+/// # Errors
+/// As [`solve`].
+pub fn resume(
+    problem: &Problem,
+    options: &Options,
+    budget: &Budget,
+    warm: &Warm,
+    on_step: &mut Observer<'_>,
+) -> Result<Solution, Failure> {
+    check(problem, budget)?;
+    let core = Core::new(problem, options);
+    let mut control = Control::new(options, budget, on_step);
+    let (usual, rows) = start(&core, problem, Start::attempt(0));
+    // infinite is one whose weights are all out
+    let hypers: Vec<f64> =
+        usual.iter().zip(&warm.hypers).map(|(usual, h)| if h.is_finite() { *h } else { *usual }).collect();
+    let state = State::new(&core, &hypers, &rows);
+    let out: Vec<usize> = (0..core.weights.len())
+        .filter(|i| state.active[*i] && core.weights[*i].is_some() && !warm.active.contains(i))
+        .collect();
+    let mut climb = settle(&core, without(&core, &state, &out))?;
+    improve(&core, &mut climb, &mut control)?;
+    let trace = control.trace.clone();
+    poll::shielded(|| finish(&core, problem, &climb, trace, &control))
+}
+
+/// Ascends, and takes weights with a point precision of their own out and in, until nothing gains.
+fn improve(core: &Core, climb: &mut Climb, control: &mut Control<'_>) -> Result<(), Failure> {
+    let held = vec![false; core.hypers.len()];
+    ascend(core, climb, &held, control)?;
     let mut additions = core.weights.len();
     while control.stopped.is_none() {
         let min_gain = control.options.min_gain;
         let changed = poll::attempt(|| -> Result<bool, Failure> {
             if let Some(i) = least_useful(core, &climb.state, min_gain) {
-                climb = Climb::new(core, without(core, &climb.state, &[i]))?;
-            } else if additions == 0 || !add_back(core, &mut climb, min_gain)? {
+                *climb = Climb::new(core, without(core, &climb.state, &[i]))?;
+            } else if additions == 0 || !add_back(core, climb, min_gain)? {
                 return Ok(false);
             } else {
                 additions -= 1;
@@ -98,9 +132,9 @@ fn run(core: &Core, problem: &Problem, from: Start, control: &mut Control<'_>) -
                 break;
             }
         }
-        ascend(core, &mut climb, &held, control)?;
+        ascend(core, climb, &held, control)?;
     }
-    Ok(climb)
+    Ok(())
 }
 
 /// The first state of a start, and whether its noise is held at first.
@@ -195,19 +229,10 @@ fn finish(
     let state = &climb.state;
     let m = core.weights.len();
     let active: Vec<usize> = (0..m).filter(|&i| state.active[i]).collect();
-    let mut position = vec![usize::MAX; m];
-    active.iter().enumerate().for_each(|(at, &i)| position[i] = at);
-    let mut covariance = nalgebra::DMatrix::zeros(active.len(), active.len());
+    let covariance = covariance(state, &active);
     let (mut q, mut s, mut gain) = (vec![f64::NAN; m], vec![f64::NAN; m], vec![f64::NAN; m]);
     for group in &state.groups {
         let Some(gaussian) = &group.q else { continue };
-        let sigma = gaussian.covariance();
-        let order: Vec<usize> = group.penalised.iter().chain(&group.flat).copied().collect();
-        for (a, &i) in order.iter().enumerate() {
-            for (b, &j) in order.iter().enumerate() {
-                covariance[(position[i], position[j])] = sigma[(a, b)];
-            }
-        }
         for (&i, gamma) in group.penalised.iter().zip(gaussian.sharp_gamma()) {
             if core.is_judged(i) {
                 let (qi, si, alpha) = factors(core, state, i, gamma);
@@ -270,7 +295,25 @@ fn finish(
     })
 }
 
-fn check(problem: &Problem, budget: &Budget) -> Result<(), Failure> {
+/// Σ of these weights, all that are in the model; weights of different factors are independent.
+pub(super) fn covariance(state: &State, active: &[usize]) -> DMatrix<f64> {
+    let mut position = vec![usize::MAX; state.active.len()];
+    active.iter().enumerate().for_each(|(at, &i)| position[i] = at);
+    let mut covariance = DMatrix::zeros(active.len(), active.len());
+    for group in &state.groups {
+        let Some(gaussian) = &group.q else { continue };
+        let sigma = gaussian.covariance();
+        let order: Vec<usize> = group.penalised.iter().chain(&group.flat).copied().collect();
+        for (a, &i) in order.iter().enumerate() {
+            for (b, &j) in order.iter().enumerate() {
+                covariance[(position[i], position[j])] = sigma[(a, b)];
+            }
+        }
+    }
+    covariance
+}
+
+pub(super) fn check(problem: &Problem, budget: &Budget) -> Result<(), Failure> {
     let (n, m) = problem.design.shape();
     let hypers = problem.hypers.len();
     let known = |p: &super::problem::Product| p.hypers.iter().all(|&h| h < hypers);
