@@ -8,6 +8,7 @@ use nalgebra::DMatrix;
 use super::error::Why;
 use super::ops;
 use super::value::Value;
+use crate::math::poll::poll;
 use crate::math::product::gemm;
 
 /// A sparse matrix by rows. The number of columns is known by who uses it.
@@ -324,6 +325,7 @@ impl Coef {
             }
             Form::Dense(m) => {
                 for j in 0..self.cols {
+                    poll();
                     for i in 0..count {
                         out[(row + i, col + j)] += m[(source(i), j)];
                     }
@@ -333,6 +335,7 @@ impl Coef {
                 for block in blocks.iter().filter(|b| plain && b.row.saturating_add(b.matrix.rows()) <= count)
                 {
                     for (j, from) in block.matrix.array.column_iter().enumerate() {
+                        poll();
                         let mut to = out.column_mut(col + block.col + j);
                         let mut to = to.rows_mut(row + block.row, from.len());
                         to += from;
@@ -346,6 +349,7 @@ impl Coef {
                         .filter(|(_, r)| *r < block.matrix.rows())
                         .collect();
                     for j in 0..block.matrix.cols() {
+                        poll();
                         for (i, r) in &within {
                             out[(row + i, col + block.col + j)] += block.matrix.array[(*r, j)];
                         }

@@ -19,7 +19,11 @@ pub(super) fn zeros(rows: usize, cols: usize) -> Result<DMatrix<f64>, Why> {
     let wanted = rows.checked_mul(cols).and_then(|n| n.checked_mul(8)).unwrap_or(usize::MAX);
     let mut values: Vec<f64> = Vec::new();
     values.try_reserve_exact(wanted / 8).map_err(|_| Why::Memory(wanted, isize::MAX as usize))?;
-    values.resize(rows * cols, 0.0);
+    // touching fresh memory takes longer than most sums
+    while values.len() < wanted / 8 {
+        values.resize((values.len() + PART).min(wanted / 8), 0.0);
+        poll();
+    }
     Ok(DMatrix::from_vec(rows, cols, values))
 }
 

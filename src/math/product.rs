@@ -81,6 +81,16 @@ fn split(size: usize, block: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).map(move |i| (i * block, if i + 1 == count { size - i * block } else { block }))
 }
 
+/// Some columns of a matrix.
+pub fn columns_of(a: &DMatrix<f64>, which: &[usize]) -> DMatrix<f64> {
+    let mut out = DMatrix::zeros(a.nrows(), which.len());
+    for (mut to, from) in out.column_iter_mut().zip(which) {
+        to.copy_from(&a.column(*from));
+        poll();
+    }
+    out
+}
+
 /// A B
 pub fn times(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
     let mut c = DMatrix::zeros(a.nrows(), b.ncols());
