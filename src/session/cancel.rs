@@ -1,5 +1,7 @@
 //! The token by which a host ends a fit from another thread.
 
+use crate::diag::Diagnostic;
+use crate::host::Fault;
 use crate::math::poll::{Halt, Signal};
 
 /// Ends fits that were given it ([`Options::cancel`](crate::Options::cancel)), from any thread. Clones are
@@ -67,6 +69,12 @@ impl Cancel {
     pub(crate) fn signal(&self) -> Signal {
         self.signal.clone()
     }
+}
+
+/// The callback of progress of a host failed.
+pub(crate) fn callback_failed(fault: &Fault) -> Diagnostic {
+    Diagnostic::error("E0822", format!("the callback of progress did not return: {fault}"))
+        .help("mend the function that is told of progress")
 }
 
 /// How a diagnostic says it.

@@ -8,7 +8,7 @@ use crate::diag::suggest::closest;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::error::Error;
 use crate::graph::{self, Dag};
-use crate::host::{Basis, Function, Host, Registry};
+use crate::host::{Basis, Function, Host, Registry, guarded};
 use crate::plan::{self, ir::Plan};
 use crate::session::fit::Fit;
 use crate::source::SourceMap;
@@ -74,7 +74,8 @@ struct Recording<'a> {
 
 impl Loader for Recording<'_> {
     fn load(&self, importing: &str, path: &str) -> Result<(String, String), String> {
-        let (name, text) = self.loader.load(importing, path)?;
+        let loaded = guarded(|| self.loader.load(importing, path));
+        let (name, text) = loaded.map_err(|fault| format!("the loader did not return: {fault}"))??;
         if let Ok(mut imports) = self.imports.lock() {
             let (importing, path) = (importing.to_owned(), path.to_owned());
             imports.push(Import { importing, path, name: name.clone(), text: text.clone() });

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::bind;
+use super::cancel::{Cancel, callback_failed};
 use super::compile::{Compiler, Model};
 use super::draws::Uniforms;
 use super::options::Options;
@@ -18,6 +19,7 @@ use crate::data::Data;
 use crate::diag::{Diagnostic, render};
 use crate::dist::Support;
 use crate::error::Error;
+use crate::host::{Fault, guarded};
 
 /// A program with some of its constants set.
 ///
@@ -53,6 +55,8 @@ pub struct CrossOptions {
     pub max_memory: usize,
     /// Told of every fold that is done (how many are, and of how many); may stop the whole.
     pub on_fold: Option<OnFold>,
+    /// Ends the whole, in the middle of a fit too; the folds that are done are returned.
+    pub cancel: Cancel,
 }
 
 /// What is told of a fold that is done: how many are, of how many.
@@ -60,7 +64,7 @@ pub type OnFold = Box<dyn Fn(usize, usize) -> ControlFlow<()> + Send + Sync>;
 
 impl Default for CrossOptions {
     fn default() -> Self {
-        Self { folds: 5, seed: 0, threads: 1, max_memory: 8 << 30, on_fold: None }
+        Self { folds: 5, seed: 0, threads: 1, max_memory: 8 << 30, on_fold: None, cancel: Cancel::new() }
     }
 }
 
@@ -261,15 +265,17 @@ pub fn cross_validate(
     let done: Mutex<Vec<Option<Done>>> = Mutex::new((0..jobs.len()).map(|_| None).collect());
     let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let stop = Arc::new(AtomicBool::new(false));
+    let broken: Mutex<Option<Fault>> = Mutex::new(None);
+    let ended = || stop.load(Ordering::SeqCst) || options.cancel.is_asked();
     std::thread::scope(|scope| {
         for _ in 0..options.threads.clamp(1, jobs.len().max(1)) {
             scope.spawn(|| {
                 while let Some((s, f)) = jobs.get(next.fetch_add(1, Ordering::SeqCst)).copied() {
-                    if stop.load(Ordering::SeqCst) {
+                    if ended() {
                         return;
                     }
                     let one = run(&settings[s].model, data, &folds, f, options, &stop);
-                    if stop.load(Ordering::SeqCst) {
+                    if ended() {
                         // a fit that was cut short says nothing
                         return;
                     }
@@ -277,14 +283,24 @@ pub fn cross_validate(
                         done[s * options.folds + f] = Some(one);
                     }
                     let count = finished.fetch_add(1, Ordering::SeqCst) + 1;
-                    let told = options.on_fold.as_ref().map(|tell| tell(count, jobs.len()));
-                    if told.is_some_and(|t| t.is_break()) {
-                        stop.store(true, Ordering::SeqCst);
+                    let told = options.on_fold.as_ref().map(|tell| guarded(|| tell(count, jobs.len())));
+                    match told {
+                        None | Some(Ok(ControlFlow::Continue(()))) => {}
+                        Some(Ok(ControlFlow::Break(()))) => stop.store(true, Ordering::SeqCst),
+                        Some(Err(fault)) => {
+                            stop.store(true, Ordering::SeqCst);
+                            if let Ok(mut broken) = broken.lock() {
+                                *broken = Some(fault);
+                            }
+                        }
                     }
                 }
             });
         }
     });
+    if let Some(fault) = broken.into_inner().unwrap_or_default() {
+        return Err(callback_failed(&fault).into());
+    }
     let done = done.into_inner().unwrap_or_default();
     let levels = done.iter().flatten().find_map(|d| d.levels);
     let complete = done.iter().all(Option::is_some) && !done.is_empty();
@@ -412,6 +428,7 @@ fn fit_and_score(
     let fitting = Options::default()
         .seed(options.seed)
         .max_memory(options.max_memory)
+        .cancel(&options.cancel)
         .on_step(move |step| if stop.load(Ordering::SeqCst) { step.stop() } else { step.go_on() });
     let fit = model.fit(&data.select_rows(&rows(false))?, &fitting)?;
     let (nodes, ..) = fit.score_nodes(&data.select_rows(&rows(true))?)?;

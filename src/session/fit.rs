@@ -104,10 +104,7 @@ impl Model {
         options.fault();
         let fitted = poll::watched(Some(options.watch()), || self.fit_watched(data, options));
         if let Some(fault) = options.fault() {
-            return Err(self.error(vec![
-                Diagnostic::error("E0822", format!("the callback of progress did not return: {fault}"))
-                    .help("mend the function given to `Options::on_step`"),
-            ]));
+            return Err(self.error(vec![cancel::callback_failed(&fault)]));
         }
         fitted.unwrap_or_else(|halt| {
             Err(self

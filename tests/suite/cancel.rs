@@ -1,10 +1,11 @@
 //! Fits that are ended from outside: at any moment, in any way, from any thread.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use sbl::{Cancel, Data, Fit, Model, Options};
+use sbl::{Cancel, Compiler, CrossOptions, Data, Fit, Model, Options, Setting, cross_validate};
 
 use crate::problems::Random;
 
@@ -147,6 +148,53 @@ fn a_callback_that_panics() {
         assert!(error.to_string().contains("it panicked: second call"), "{error}");
         assert_eq!(calls.load(Ordering::SeqCst), 2);
         assert!(model.fit(&data, &options).unwrap().converged() || body.contains("param"), "{body}");
+    }
+}
+
+/// Folds too: a token ends them in the middle of a fit, and the panic of a callback or a loader stays an error.
+#[test]
+fn folds_and_loaders() {
+    let data = data(40);
+    let settings = [Setting { set: Vec::new(), model: model(PROGRAMS[0]) }];
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let options = CrossOptions { cancel, ..CrossOptions::default() };
+    assert!(!cross_validate(&settings, &data, &options).unwrap().complete);
+    let options = CrossOptions {
+        threads: 2,
+        on_fold: Some(Box::new(
+            |done, _| if done > 1 { panic!("no bar") } else { ControlFlow::Continue(()) },
+        )),
+        ..CrossOptions::default()
+    };
+    let error = cross_validate(&settings, &data, &options).unwrap_err();
+    assert_eq!(error.diagnostics()[0].code, "E0822");
+    assert!(error.to_string().contains("no bar"), "{error}");
+
+    struct Broken;
+    impl sbl::Loader for Broken {
+        fn load(&self, _: &str, path: &str) -> Result<(String, String), String> {
+            panic!("no {path}")
+        }
+    }
+    let source = "use \"a.sbl\"\ndata t: real[N]\nt ~ Normal(0, sd = 1)\n";
+    let error = Compiler::new().loader(Broken).compile(source).unwrap_err();
+    assert!(error.to_string().contains("it panicked: no a.sbl"), "{error}");
+}
+
+/// Any number of threads gives the same bits.
+#[test]
+fn threads_change_nothing() {
+    let data = data(260);
+    for body in PROGRAMS {
+        let model = model(body);
+        let few = |threads: usize| {
+            let options = Options::default()
+                .threads(threads)
+                .on_step(|s| if s.iteration < 8 { s.go_on() } else { s.stop() });
+            told(&model.fit(&data, &options).unwrap())
+        };
+        assert_eq!(few(3), few(1), "{body}");
     }
 }
 
