@@ -436,6 +436,15 @@ impl Model {
     ///
     /// # Errors
     /// As [`Model::plan`].
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\nt ~ Normal(x .* w, sd = 1)\n";
+    /// let model = sbl::Model::compile(source)?;
+    /// let data = sbl::Data::new().vector("x", &[1.0, 2.0])?.vector("t", &[2.0, 4.0])?;
+    /// let bound = sbl::session::bind::bind_training(model.typed(), &data)?.value;
+    /// assert_eq!(model.plan_for(&bound)?.method, "evidence");
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn plan_for(&self, bound: &Bound) -> Result<Plan, Error> {
         Ok(self.settled(self.plan()?, bound))
     }

@@ -8,6 +8,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::core::Core;
 use crate::math::chol::Cholesky;
+use crate::math::gram::gram;
 use crate::math::product::{gemm, times, transposed_times};
 use crate::math::qr;
 use crate::runtime::solution::Failure;
@@ -81,7 +82,7 @@ impl Gaussian {
         let dual = k > n;
         let (factor, residual, w, gamma, rest): (_, _, DVector<f64>, Vec<f64>, Vec<f64>);
         if dual {
-            let mut kernel = times(&phi, &phi.transpose());
+            let mut kernel = gram(&phi.transpose());
             add_identity(&mut kernel);
             factor = factorise(&kernel, "posterior in the space of rows")?;
             residual = factor.solve(&t);
@@ -91,7 +92,7 @@ impl Gaussian {
             gamma = half.column_iter().map(|c| c.norm_squared()).collect();
             rest = gamma.iter().map(|gamma: &f64| (1.0 - gamma).max(f64::EPSILON)).collect();
         } else {
-            let mut b = transposed_times(&phi, &phi);
+            let mut b = gram(&phi);
             add_identity(&mut b);
             factor = factorise(&b, "posterior")?;
             let mut m = factor.solve(&phi.tr_mul(&t));
