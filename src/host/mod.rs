@@ -1,8 +1,8 @@
 //! Functions and bases that the host program gives to programs of the language.
 //!
 //! A program calls them like natives. Whatever the form, a registered function is one map from a short
-//! vector of inputs to a vector of outputs, with optional slopes: [`call`] guards it, and takes central
-//! differences where no slopes were given.
+//! vector of inputs to a vector of outputs, with optional slopes. Its calls are guarded, and
+//! central differences are taken where no slopes were given.
 
 mod basis;
 mod call;
