@@ -1,85 +1,126 @@
-//! AᵀB of tall matrices without a transposed copy: by dot products where one of them has few columns, else
-//! as a product of strided views.
+//! Products of large matrices, in blocks of columns with a poll between them.
+//!
+//! Every entry is summed as in one product: the blocks change no bit.
 
-use nalgebra::{DMatrix, DVector, Dyn, MatrixView};
+use nalgebra::{DMatrix, DMatrixView, DMatrixViewMut};
 
-/// Up to so many columns dot products are faster than packing for a matrix product.
-const FEW: usize = 5;
-/// Partial sums of a dot product.
-const LANES: usize = 8;
+use super::parts::divide;
+use super::poll::{self, poll};
 
-/// Σ term(a, b) in a fixed order of partial sums.
-#[inline]
-fn lanes(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-    let mut sums = [0.0; LANES];
-    for (x, y) in a.iter().zip(b) {
-        sums = std::array::from_fn(|lane| sums[lane] + term(x[lane], y[lane]));
+/// Multiplications between two polls, about: some hundredths of a second.
+const BLOCK: usize = 1 << 26;
+/// Multiplications that are worth a thread.
+const WORTH: usize = 1 << 22;
+/// Columns and rows of a block are a multiple of this: tiles of the product stay whole.
+const TILE: usize = 32;
+
+/// C ← alpha A B + beta C
+pub fn gemm(
+    c: DMatrixViewMut<'_, f64>,
+    alpha: f64,
+    a: DMatrixView<'_, f64>,
+    b: DMatrixView<'_, f64>,
+    beta: f64,
+) {
+    let work = c.len().saturating_mul(a.ncols());
+    let threads = poll::threads().min(work / WORTH).min(c.ncols() / (2 * TILE));
+    on_threads(threads, c, alpha, a, b, beta);
+}
+
+/// Half of the columns for half of the threads each.
+fn on_threads(
+    threads: usize,
+    mut c: DMatrixViewMut<'_, f64>,
+    alpha: f64,
+    a: DMatrixView<'_, f64>,
+    b: DMatrixView<'_, f64>,
+    beta: f64,
+) {
+    let n = c.ncols();
+    if threads < 2 {
+        return in_blocks(c, alpha, a, b, beta);
     }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(x, y)| term(*x, *y)).sum();
-    sums.iter().sum::<f64>() + rest
+    let half = (n / 2).next_multiple_of(TILE).min(n);
+    let (left, right) = c.columns_range_pair_mut(0..half, half..n);
+    let job = |threads, c, b| move || on_threads(threads, c, alpha, a, b, beta);
+    let first = job(threads / 2, left, b.columns(0, half));
+    divide([first, job(threads - threads / 2, right, b.columns(half, n - half))].into_iter());
 }
 
-/// a · b
-#[inline]
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    lanes(a, b, |x, y| x * y)
-}
-
-/// Σ h v²
-pub fn weighted_square(v: &[f64], h: &[f64]) -> f64 {
-    lanes(v, h, |v, h| v * v * h)
-}
-
-/// AᵀB (k × m) of A (n × k) and B (n × m).
-pub fn cross(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
-    let (n, k, m) = (a.nrows(), a.ncols(), b.ncols());
-    let mut out = DMatrix::zeros(k, m);
-    if n == 0 || k == 0 || m == 0 {
-        return out;
-    }
-    if k <= FEW || m <= FEW || n <= FEW {
-        for (y, column) in b.as_slice().chunks_exact(n).zip(out.as_mut_slice().chunks_exact_mut(k)) {
-            for (x, out) in a.as_slice().chunks_exact(n).zip(column) {
-                *out = dot(x, y);
-            }
+fn in_blocks(
+    mut c: DMatrixViewMut<'_, f64>,
+    alpha: f64,
+    a: DMatrixView<'_, f64>,
+    b: DMatrixView<'_, f64>,
+    beta: f64,
+) {
+    let inner = a.ncols().max(1);
+    let width = blocks(c.ncols(), BLOCK / (inner * c.nrows().max(1)));
+    let height = blocks(c.nrows(), BLOCK / (inner * width.max(1)));
+    for (column, width) in split(c.ncols(), width) {
+        for (row, height) in split(c.nrows(), height) {
+            c.view_mut((row, column), (height, width)).gemm(
+                alpha,
+                &a.rows(row, height),
+                &b.columns(column, width),
+                beta,
+            );
+            poll();
         }
-        return out;
     }
-    let transposed: MatrixView<'_, f64, Dyn, Dyn, Dyn, Dyn> =
-        MatrixView::from_slice_with_strides_generic(a.as_slice(), Dyn(k), Dyn(n), Dyn(n), Dyn(1));
-    out.gemm(1.0, &transposed, b, 0.0);
+}
+
+/// The size of a block, at most about `most`.
+fn blocks(size: usize, most: usize) -> usize {
+    if most >= size { size.max(1) } else { (most / TILE * TILE).max(TILE) }
+}
+
+/// Starts and sizes of the blocks; the last may be larger, never narrower.
+fn split(size: usize, block: usize) -> impl Iterator<Item = (usize, usize)> {
+    let count = (size / block).max(usize::from(size > 0));
+    (0..count).map(move |i| (i * block, if i + 1 == count { size - i * block } else { block }))
+}
+
+/// Some columns of a matrix.
+pub fn columns_of(a: &DMatrix<f64>, which: &[usize]) -> DMatrix<f64> {
+    let mut out = DMatrix::zeros(a.nrows(), which.len());
+    for (mut to, from) in out.column_iter_mut().zip(which) {
+        to.copy_from(&a.column(*from));
+        poll();
+    }
     out
 }
 
-/// Aᵀv (k) of A (n × k).
-pub fn cross_vector(a: &DMatrix<f64>, v: &DVector<f64>) -> DVector<f64> {
-    let n = a.nrows();
-    if n == 0 {
-        return DVector::zeros(a.ncols());
+/// A B
+pub fn times(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
+    let mut c = DMatrix::zeros(a.nrows(), b.ncols());
+    if a.ncols() > 0 && !c.is_empty() {
+        gemm(c.as_view_mut(), 1.0, a.as_view(), b.as_view(), 0.0);
     }
-    DVector::from_iterator(a.ncols(), a.as_slice().chunks_exact(n).map(|x| dot(x, v.as_slice())))
+    c
+}
+
+/// Aᵀ B
+pub fn transposed_times(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
+    times(&a.transpose(), b)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::poll::{Watch, count, watched};
 
     #[test]
-    fn products_are_those_of_a_transposed_copy() {
-        for (n, k, m) in
-            [(0, 2, 3), (3, 9, 9), (50, 1, 4), (50, 7, 3), (50, 3, 20), (67, 12, 9), (300, 80, 40)]
-        {
-            let a = DMatrix::from_fn(n, k, |i, j| ((i * 13 + j * 7 + i * j) as f64).sin());
-            let b = DMatrix::from_fn(n, m, |i, j| ((i * 5 + j * 3 + i * i) as f64).cos());
-            let wanted = a.transpose() * &b;
-            assert!((cross(&a, &b) - &wanted).amax() <= 1e-13 * n as f64);
-            let v = b.column(0).into_owned();
-            let square: f64 = v.iter().zip(a.column(0).iter()).map(|(v, h)| v * v * h).sum();
-            assert!(
-                (weighted_square(v.as_slice(), a.column(0).as_slice()) - square).abs() <= 1e-13 * n as f64
-            );
-            assert!((cross_vector(&a, &v) - wanted.column(0)).amax() <= 1e-13 * n as f64);
+    fn blocks_change_no_bit_and_poll() {
+        let a = DMatrix::from_fn(700, 650, |i, j| ((i * 13 + j * 7 + i * j) as f64).sin());
+        let b = DMatrix::from_fn(650, 611, |i, j| ((i * 5 + j * 11 + i * j) as f64).cos());
+        let before = count();
+        assert_eq!(times(&a, &b), &a * &b);
+        assert!(count() > before + 2);
+        for threads in [2, 3, 8] {
+            let watch = Watch::of(None).with_threads(threads);
+            assert_eq!(watched(Some(watch), || times(&a, &b)), Ok(&a * &b), "{threads}");
         }
+        assert_eq!(times(&DMatrix::zeros(3, 0), &DMatrix::zeros(0, 2)), DMatrix::zeros(3, 2));
     }
 }

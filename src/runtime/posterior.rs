@@ -9,7 +9,8 @@ use super::control::Point;
 use super::core::Core;
 use super::solution::Failure;
 use crate::math::chol::Cholesky;
-use crate::math::product::{cross, cross_vector};
+use crate::math::cross::{cross, cross_vector};
+use crate::math::product::times;
 use crate::math::qr;
 
 /// Well-determinedness below which 1 − Σ̃_ii loses digits.
@@ -102,7 +103,7 @@ impl Posterior {
         let failed = |step: &'static str, pivot: usize| Failure::NotPositiveDefinite { step, pivot };
         let (factor, mean, residual, gamma, variance): (_, _, _, Vec<f64>, Vec<f64>);
         if dual {
-            let mut kernel = &phi * phi.transpose();
+            let mut kernel = times(&phi, &phi.transpose());
             add_identity(&mut kernel);
             factor = Cholesky::new(&kernel).map_err(|p| failed("posterior in the space of rows", p.0))?;
             residual = factor.solve(&t);
@@ -203,7 +204,7 @@ impl Posterior {
         let mut u = DMatrix::zeros(n, f + k);
         u.columns_mut(0, f).copy_from(&self.q_flat);
         if k > 0 {
-            u.columns_mut(f, k).copy_from(&(&self.phi * self.factor.lower_inverse().transpose()));
+            u.columns_mut(f, k).copy_from(&times(&self.phi, &self.factor.lower_inverse().transpose()));
         }
         u
     }
@@ -211,12 +212,12 @@ impl Posterior {
     /// Posterior covariance of f̃ between all rows, n × n.
     pub fn row_covariance(&self) -> DMatrix<f64> {
         if self.dual {
-            let mut v = &self.q_flat * self.q_flat.transpose() - self.factor.inverse();
+            let mut v = times(&self.q_flat, &self.q_flat.transpose()) - self.factor.inverse();
             add_identity(&mut v);
             v
         } else {
             let u = self.row_factor();
-            &u * u.transpose()
+            times(&u, &u.transpose())
         }
     }
 
@@ -225,14 +226,14 @@ impl Posterior {
         if self.dual {
             let mut half = self.phi.clone();
             self.factor.solve_lower(&mut half);
-            let mut sigma = -(half.transpose() * &half);
+            let mut sigma = -transposed_times(&half, &half);
             add_identity(&mut sigma);
             // Φ̃ B⁻¹ = K⁻¹ Φ̃
-            let phi_sigma = self.factor.inverse() * &self.phi;
+            let phi_sigma = times(&self.factor.inverse(), &self.phi);
             Detail { sigma, phi_sigma }
         } else {
             let sigma = self.factor.inverse();
-            let phi_sigma = &self.phi * &sigma;
+            let phi_sigma = times(&self.phi, &sigma);
             Detail { sigma, phi_sigma }
         }
     }

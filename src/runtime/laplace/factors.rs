@@ -3,7 +3,9 @@
 
 use super::expansion::Expansion;
 use super::frame::Frame;
-use crate::math::product::{cross, cross_vector};
+use crate::math::cross::{cross, cross_vector};
+use crate::math::poll::poll;
+use crate::math::product::times;
 use crate::runtime::factors::{Factors, best_contribution, contribution};
 
 /// Below this fraction of φᵀHφ the difference above has lost too many digits.
@@ -33,6 +35,7 @@ pub(super) fn factors(frame: &Frame, here: &Expansion) -> Factors {
     let quality = cross_vector(&core.phi, &here.mode.rows.score);
     here.mode.factor.solve_lower(&mut half);
     for i in (0..m).filter(|&i| outside[i] && core.usable[i]) {
+        poll();
         let column = core.phi.column(i);
         let alone = here.mode.rows.norm(frame, column.as_slice());
         let mut s = alone - half.column(i).norm_squared();
@@ -84,7 +87,7 @@ pub(super) fn best_swap(
         .filter(|i| here.active.binary_search(i).is_err())
         .collect();
     let mut best: Option<Swap> = None;
-    let p = &here.sigma * cross(&here.mode.weighted, &core.phi);
+    let p = times(&here.sigma, &cross(&here.mode.weighted, &core.phi));
     for j in candidates {
         for &at in &leaving {
             let (p, v) = (p[(here.flat + at, j)], here.variance(at));

@@ -9,7 +9,7 @@ use nalgebra::{DMatrix, DVector};
 use super::frame::Frame;
 use super::rows::Rows;
 use crate::math::chol::Cholesky;
-use crate::math::product::{cross, cross_vector};
+use crate::math::cross::{cross, cross_vector};
 use crate::runtime::solution::Failure;
 
 /// Below this decrement ψ says nothing more: its rounding is larger.

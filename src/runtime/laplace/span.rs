@@ -14,6 +14,7 @@ use super::mode::{FOUND, MOST, SMALL};
 use super::rows::Rows;
 use crate::math::chol::Cholesky;
 use crate::math::gram::gram;
+use crate::math::product::{times, transposed_times};
 use crate::runtime::compress::order;
 use crate::runtime::control::Point;
 use crate::runtime::reduce::Basis;
@@ -88,7 +89,7 @@ impl Span {
         }
         let s = gram(&c.transpose());
         let mode = self.mode(frame, &point.x, &s, v)?;
-        let mut half = mode.root.transpose() * &c;
+        let mut half = transposed_times(&mode.root, &c);
         mode.factor.solve_lower(&mut half);
         let gamma: Vec<f64> = half.column_iter().map(|h| h.norm_squared().min(1.0)).collect();
         let log_evidence = core.constant + mode.log_joint - 0.5 * mode.factor.ln_det();
@@ -131,11 +132,11 @@ impl Span {
         let mut last = f64::INFINITY;
         for _ in 0..MOST {
             let g = &self.transposed * &rows.score;
-            let root = Cholesky::new(&(&self.transposed * rows.times(frame, &self.basis)))
+            let root = Cholesky::new(&times(&self.transposed, &rows.times(frame, &self.basis)))
                 .map_err(|p| Failure::NotPositiveDefinite { step: "mode", pivot: p.0 })?;
             let l = root.lower();
             let lt = l.transpose();
-            let mut b = &lt * (s * l);
+            let mut b = times(&lt, &times(s, l));
             (0..b.nrows()).for_each(|i| b[(i, i)] += 1.0);
             let factor =
                 Cholesky::new(&b).map_err(|p| Failure::NotPositiveDefinite { step: "mode", pivot: p.0 })?;

@@ -1,0 +1,101 @@
+//! AᵀB of tall matrices without a transposed copy: by dot products where one of them has few columns, else
+//! as a product of strided views.
+
+use nalgebra::{DMatrix, DVector, Dyn, MatrixView};
+
+use super::poll::poll;
+use super::product::transposed_times;
+
+/// Up to so many columns dot products are faster than packing for a matrix product.
+const FEW: usize = 5;
+/// Multiplications from which on a transposed copy does not matter, but a poll does.
+const LARGE: usize = 1 << 22;
+/// Partial sums of a dot product.
+const LANES: usize = 8;
+
+/// Σ term(a, b) in a fixed order of partial sums.
+#[inline]
+fn lanes(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut sums = [0.0; LANES];
+    for (x, y) in a.iter().zip(b) {
+        sums = std::array::from_fn(|lane| sums[lane] + term(x[lane], y[lane]));
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(x, y)| term(*x, *y)).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
+/// a · b
+#[inline]
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    lanes(a, b, |x, y| x * y)
+}
+
+/// Σ h v²
+pub fn weighted_square(v: &[f64], h: &[f64]) -> f64 {
+    lanes(v, h, |v, h| v * v * h)
+}
+
+/// AᵀB (k × m) of A (n × k) and B (n × m).
+pub fn cross(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
+    let (n, k, m) = (a.nrows(), a.ncols(), b.ncols());
+    let mut out = DMatrix::zeros(k, m);
+    if n == 0 || k == 0 || m == 0 {
+        return out;
+    }
+    if k <= FEW || m <= FEW || n <= FEW {
+        for (y, column) in b.as_slice().chunks_exact(n).zip(out.as_mut_slice().chunks_exact_mut(k)) {
+            poll();
+            for (x, out) in a.as_slice().chunks_exact(n).zip(column) {
+                *out = dot(x, y);
+            }
+        }
+        return out;
+    }
+    if n.saturating_mul(k).saturating_mul(m) > LARGE {
+        return transposed_times(a, b);
+    }
+    let transposed: MatrixView<'_, f64, Dyn, Dyn, Dyn, Dyn> =
+        MatrixView::from_slice_with_strides_generic(a.as_slice(), Dyn(k), Dyn(n), Dyn(n), Dyn(1));
+    out.gemm(1.0, &transposed, b, 0.0);
+    out
+}
+
+/// Aᵀv (k) of A (n × k).
+pub fn cross_vector(a: &DMatrix<f64>, v: &DVector<f64>) -> DVector<f64> {
+    let n = a.nrows();
+    if n == 0 {
+        return DVector::zeros(a.ncols());
+    }
+    DVector::from_iterator(a.ncols(), a.as_slice().chunks_exact(n).map(|x| dot(x, v.as_slice())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_those_of_a_transposed_copy() {
+        for (n, k, m) in [
+            (0, 2, 3),
+            (3, 9, 9),
+            (50, 1, 4),
+            (50, 7, 3),
+            (50, 3, 20),
+            (67, 12, 9),
+            (300, 80, 40),
+            (700, 90, 80),
+        ] {
+            let a = DMatrix::from_fn(n, k, |i, j| ((i * 13 + j * 7 + i * j) as f64).sin());
+            let b = DMatrix::from_fn(n, m, |i, j| ((i * 5 + j * 3 + i * i) as f64).cos());
+            let wanted = a.transpose() * &b;
+            assert!((cross(&a, &b) - &wanted).amax() <= 1e-13 * n as f64);
+            let v = b.column(0).into_owned();
+            let square: f64 = v.iter().zip(a.column(0).iter()).map(|(v, h)| v * v * h).sum();
+            assert!(
+                (weighted_square(v.as_slice(), a.column(0).as_slice()) - square).abs() <= 1e-13 * n as f64
+            );
+            assert!((cross_vector(&a, &v) - wanted.column(0)).amax() <= 1e-13 * n as f64);
+        }
+    }
+}
