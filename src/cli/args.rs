@@ -105,6 +105,12 @@ pub enum Command {
     #[command(after_help = "Example: sbl compare linear.sbl kernel.sbl --data data.csv\n         \
                       sbl compare linear.sblfit kernel.sblfit")]
     Compare(Compare),
+    /// Draw a fit, or the graph of a program, into a file or the terminal
+    #[command(after_help = "Example: sbl plot model.sblfit --data data.csv -o fit.svg\n         \
+                      sbl plot model.sblfit --kind weights\n\n\
+                      Kinds: fit, classes, ordinal (the one that suits the model is the default), partial, observed,\n\
+                      weights, precisions, lambda, trace, calibration, graph.")]
+    Plot(Plot),
     /// Draw targets from the prior of a model, or from the posterior of a fit
     #[command(after_help = "Example: sbl sample model.sblfit --data new.csv -n 100 --seed 1 > draws.csv")]
     Sample(Sample),
@@ -322,6 +328,44 @@ pub struct Show {
     /// How the fit is printed: text, json
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     pub format: TextOrJson,
+}
+
+/// `sbl plot`
+#[derive(Args, Debug)]
+pub struct Plot {
+    /// A fit, as written by sbl fit -o, or a program (its graph)
+    #[arg(value_name = "FIT|FILE")]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub data: OptionalData,
+    /// Write to this file, .svg or .png, instead of drawing in the terminal
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// What to draw [default: what suits the model]
+    #[arg(long, value_name = "KIND", value_parser = parse_kind)]
+    pub kind: Option<Kind>,
+    /// Width of the page in pixels, 96 to an inch [default: what suits the picture]
+    #[arg(long, value_name = "PIXELS", value_parser = super::plot::parse_side)]
+    pub width: Option<f64>,
+    /// Height of the page in pixels
+    #[arg(long, value_name = "PIXELS", value_parser = super::plot::parse_side)]
+    pub height: Option<f64>,
+    /// Pixels of a .png for each pixel of the page
+    #[arg(long, value_name = "N", default_value = "2", value_parser = super::plot::parse_scale)]
+    pub scale: f64,
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// A kind of picture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kind(pub sbl::picture::Kind);
+
+fn parse_kind(text: &str) -> Result<Kind, String> {
+    let names: Vec<&str> = sbl::picture::Kind::ALL.iter().map(|(name, _)| *name).collect();
+    let near = sbl::diag::suggest::closest(text, names.iter().copied());
+    let near = near.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
+    sbl::picture::Kind::of(text).map(Kind).ok_or_else(|| format!("the kinds are {}{near}", names.join(", ")))
 }
 
 /// `sbl sample`

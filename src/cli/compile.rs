@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use sbl::check::Loader;
+use sbl::diag::Diagnostic;
 use sbl::{Compiler, Model};
 
 use super::args::{Program, Settings};
@@ -26,6 +27,15 @@ pub fn quietly(file: &Path, settings: &Settings) -> Result<Model, Failure> {
 /// The same for a text that is read already.
 pub fn text(text: &str, file: &Path, settings: &Settings) -> Result<Model, Failure> {
     Ok(compiler(file, settings).compile(text)?)
+}
+
+/// A fit holds its program as it was compiled then: settings would change nothing.
+pub fn refuse_for_a_fit(settings: &Settings, file: &Path) -> Result<(), Failure> {
+    if settings.model.is_none() && settings.infer.is_none() && settings.set.is_empty() {
+        return Ok(());
+    }
+    let found = format!("{} is a fit, and --model, --set and --infer apply to programs", load::shown(file));
+    Err(Diagnostic::error("E0768", found).help("leave them out, or name the program").into())
 }
 
 /// Every model of a program; with `--model` only that one.

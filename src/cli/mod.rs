@@ -20,6 +20,7 @@ mod layout;
 mod load;
 mod new;
 mod plan;
+mod plot;
 mod predict;
 mod progress;
 mod report;
@@ -70,6 +71,7 @@ fn dispatch(command: &Command, screen: &Screen) -> Result<Exit, Failure> {
         Command::Show(args) => show::run(args, screen),
         Command::Cv(args) => cv::run(args, screen),
         Command::Compare(args) => compare::run(args, screen),
+        Command::Plot(args) => plot::run(args, screen),
         Command::Sample(args) => sample::run(args, screen),
         Command::Explain(args) => explain::run(args, screen),
         Command::Doc(args) => doc::run(args, screen),

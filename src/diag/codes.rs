@@ -153,6 +153,7 @@ codes! {
     "E0766" "a column cannot be a target"
     "E0767" "a kept column does not fit the predictions"
     "E0768" "an option for programs with a fit"
+    "E0769" "a picture that cannot be written"
     "E0770" "an output cannot be written"
     "E0780" "there is no such diagnostic"
     "E0781" "there is no such documentation"
@@ -178,6 +179,8 @@ codes! {
     "E0831" "targets that are not rows"
     "E0832" "a comparison without data"
     "E0833" "a constant given twice"
+    "E0840" "a picture without rows"
+    "E0841" "a picture that the model does not have"
 
     // W warnings of the compiler: W01 syntax, W02 names, W03 shapes, W04 supports, W05 graph, W06 plan
     "W0101" "documentation of nothing"

@@ -8,6 +8,7 @@ pub mod json;
 pub mod names;
 pub mod number;
 pub mod output;
+pub mod png;
 pub mod records;
 pub mod write;
 

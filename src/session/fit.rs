@@ -14,6 +14,7 @@ use super::options::{Options, Progress};
 use super::outside::Local;
 use super::posterior::Posterior;
 use super::result::{CertificateResult, FitResult, Merged, Objective, PlanResult, ReportResult};
+use super::seen::Seen;
 use super::{SCHEMA, file};
 use crate::data::Data;
 use crate::design::{Evaluator, Frozen, Inputs, affine, log_linear};
@@ -67,6 +68,9 @@ pub(crate) struct State {
     /// What the objective is a probability of.
     #[serde(default)]
     pub observed: Vec<Observed>,
+    /// What pictures need of the training rows.
+    #[serde(default)]
+    pub seen: Seen,
 }
 
 impl Model {
@@ -149,6 +153,7 @@ impl Model {
         let posterior = Posterior::new(&solution, &layout);
         let nodes =
             nodes::results(plan, &layout, &posterior, &bound, &names, &mut eval, &frozen).map_err(broken)?;
+        let seen = Seen::new(typed, &bound, &posterior, &names);
         let (local, asked) = needed(plan, &posterior, &names, inputs, &frozen, memory).map_err(broken)?;
         frozen.prune(&asked);
         let seconds = started.elapsed().as_secs_f64();
@@ -194,6 +199,7 @@ impl Model {
             data_hash: bound.hash(),
             seed: options.seed,
             observed: compare::observed(typed, &bound),
+            seen,
         };
         Ok(Fit { inner: Arc::new(Inner { model: self.clone(), state }) })
     }

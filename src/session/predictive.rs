@@ -102,6 +102,15 @@ impl Predictive {
         ordered.then(|| (at(&self.predictors.mean, i), self.variance(i).first().map_or(0.0, |v| v.sqrt())))
     }
 
+    /// The cutpoints of ordered levels, where all entries share them.
+    pub fn cutpoints(&self) -> Option<&[f64]> {
+        let mut args = self.family.args.iter().zip(&self.arguments);
+        args.find_map(|(spec, argument)| match argument {
+            Argument::Shared(values) if spec.shape == ArgShape::Cutpoints => Some(values.as_slice()),
+            _ => None,
+        })
+    }
+
     fn args(&self, i: usize) -> Vec<f64> {
         let mut args = Vec::new();
         for argument in &self.arguments {

@@ -10,23 +10,25 @@ use sbl::dist::FAMILIES;
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("source", &[]),
     ("math", &[]),
+    ("scene", &[]),
     ("diag", &["source"]),
     ("error", &["source", "diag"]),
     ("data", &["diag", "error"]),
     ("syntax", &["source", "diag"]),
     ("dist", &["math"]),
     ("check", &["source", "diag", "syntax", "dist"]),
-    ("graph", &["source", "diag", "check", "dist"]),
+    ("graph", &["source", "scene", "diag", "check", "dist"]),
     ("plan", &["source", "diag", "check", "graph", "dist"]),
     ("design", &["source", "diag", "math", "data", "check"]),
     ("runtime", &["math", "data", "dist", "check", "design", "plan"]),
     (
         "session",
         &[
-            "source", "math", "diag", "error", "data", "syntax", "dist", "check", "graph", "plan", "design",
-            "runtime",
+            "source", "math", "scene", "diag", "error", "data", "syntax", "dist", "check", "graph", "plan",
+            "design", "runtime",
         ],
     ),
+    ("picture", &["scene", "diag", "error", "data", "dist", "check", "graph", "design", "session"]),
 ];
 
 /// Folders and files of the command: they see the library as `sbl::` like any other program.
@@ -54,6 +56,9 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("anstyle", &["main", "cli"]),
     ("anstream", &["main", "cli"]),
     ("ctrlc", &["main", "cli"]),
+    ("terminal_size", &["main", "cli"]),
+    ("tiny_skia", &["io"]),
+    ("ttf_parser", &["io"]),
 ];
 
 const LONGEST_FILE: usize = 700;

@@ -6,7 +6,8 @@
 //! edges cross or run through something; then everything moves towards what it is joined to, within
 //! the room it has.
 
-use super::geometry::{Rect, segment_meets, text_width};
+use super::geometry::{Rect, segment_meets};
+use super::names;
 use super::picture::Picture;
 use super::tree::{Tree, ranks};
 
@@ -131,7 +132,7 @@ pub(super) fn labels_hit(layout: &Layout, p: (f64, f64), q: (f64, f64)) -> usize
 
 /// The place of a label in the lower right or left corner of a frame.
 pub(super) fn corner(label: &str, r: Rect, right: bool) -> Rect {
-    let w = text_width(label) * 13.0 / 15.0;
+    let w = names::width(&names::plate(label), 13.0);
     let x = if right { r.x + r.w - w - 8.0 } else { r.x + 8.0 };
     Rect { x, y: r.y + r.h - LABEL - 2.0, w, h: LABEL - 2.0 }
 }

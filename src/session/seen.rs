@@ -1,0 +1,122 @@
+//! What a picture needs of the training rows: the spread of every input, and the rows that carry weight.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::bind::{self, Bound};
+use super::nodes::Names;
+use super::posterior::Posterior;
+use crate::check::typed::{Elem, Model, NodeId};
+use crate::design::Label;
+
+/// With more inputs than this no row can be placed in a picture.
+const DRAWN: usize = 2;
+
+/// Kept with a fit. Categories are codes.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Seen {
+    /// The columns of every input that has a value in each row.
+    pub spreads: BTreeMap<NodeId, Vec<Spread>>,
+    /// Training rows that a relevant weight is centred on, from 0, ascending.
+    pub rows: Vec<usize>,
+    /// Inputs and targets of these rows, column-major; empty where there are too many inputs.
+    pub at: BTreeMap<NodeId, Vec<Option<f64>>>,
+}
+
+/// The values of one column.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct Spread {
+    /// The lowest.
+    pub low: f64,
+    /// The (lower) median of numbers, the most frequent level (the first of several).
+    pub middle: f64,
+    /// The highest.
+    pub high: f64,
+}
+
+impl Seen {
+    /// What was seen at training.
+    pub fn new(model: &Model, bound: &Bound, posterior: &Posterior, names: &Names) -> Seen {
+        let mut seen = Seen { rows: centres(posterior, names), ..Seen::default() };
+        for id in inputs(model, bound) {
+            let Some(value) = bound.values.get(&id) else { continue };
+            let levels = matches!(model.node(id).ty.elem, Elem::Bool | Elem::Category | Elem::Ordered);
+            let spreads = value.array.column_iter().map(|c| Spread::of(c.iter().copied(), levels));
+            seen.spreads.insert(id, spreads.collect());
+        }
+        if seen.spreads.values().map(Vec::len).sum::<usize>() <= DRAWN {
+            let targets = model.nodes.iter().filter(|n| n.is_observed()).map(|n| n.id);
+            for id in seen.spreads.keys().copied().chain(targets).collect::<BTreeSet<_>>() {
+                let Some(value) = bound.values.get(&id) else { continue };
+                let entry = |column: usize, row: &usize| {
+                    value.array.get((*row, column)).copied().filter(|x| x.is_finite())
+                };
+                let entries = (0..value.cols()).flat_map(|c| seen.rows.iter().map(move |r| entry(c, r)));
+                let entries = entries.collect();
+                seen.at.insert(id, entries);
+            }
+        }
+        seen
+    }
+}
+
+impl Spread {
+    /// Of values that are not missing; all 0 if there are none.
+    pub fn of(values: impl Iterator<Item = f64>, levels: bool) -> Spread {
+        let mut sorted: Vec<f64> = values.filter(|x| x.is_finite()).collect();
+        sorted.sort_by(f64::total_cmp);
+        let (Some(low), Some(high)) = (sorted.first(), sorted.last()) else {
+            return Spread { low: 0.0, middle: 0.0, high: 0.0 };
+        };
+        let middle = if levels { most_frequent(&sorted) } else { sorted[(sorted.len() - 1) / 2] };
+        Spread { low: *low, middle, high: *high }
+    }
+}
+
+/// The data nodes with a value in each row that prediction reads.
+pub(crate) fn inputs(model: &Model, bound: &Bound) -> Vec<NodeId> {
+    let needed = bind::needed(model);
+    needed.into_iter().filter(|id| !bound.constants.contains(id) && !model.node(*id).is_observed()).collect()
+}
+
+/// Rows that relevant weights are centred on. Where nothing is pruned, those with q² > s.
+fn centres(posterior: &Posterior, names: &Names) -> Vec<usize> {
+    let mut rows = BTreeSet::new();
+    for block in &posterior.blocks {
+        let pruned = block.active.len() < block.len;
+        let relevant = |i: usize| match (block.q[i], block.s[i]) {
+            (Some(q), Some(s)) if !pruned => q * q > s,
+            _ => true,
+        };
+        for i in block.active.iter().copied().filter(|i| relevant(*i)) {
+            if let Some(Label::Centre(row)) = names.entries(block.node).and_then(|l| l.get(i)) {
+                rows.insert(*row);
+            }
+        }
+    }
+    rows.into_iter().collect()
+}
+
+fn most_frequent(sorted: &[f64]) -> f64 {
+    let mut best = (0, 0.0);
+    for run in sorted.chunk_by(|a, b| a == b) {
+        if run.len() > best.0 {
+            best = (run.len(), run[0]);
+        }
+    }
+    best.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spreads() {
+        let of = |v: &[f64], levels| Spread::of(v.iter().copied(), levels);
+        assert_eq!(of(&[3.0, 1.0, 2.0, 9.0], false), Spread { low: 1.0, middle: 2.0, high: 9.0 });
+        assert_eq!(of(&[1.0, 2.0, 0.0, 2.0], true).middle, 2.0);
+        assert_eq!(of(&[f64::NAN], false).high, 0.0);
+    }
+}
