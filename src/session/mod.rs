@@ -19,6 +19,8 @@ pub mod result;
 pub mod sample;
 pub mod score;
 pub(crate) mod seen;
+pub(crate) mod unique;
+pub(crate) mod verify;
 
 /// The version of the JSON that the program writes.
 pub const SCHEMA: u32 = 1;
