@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::bind::{self, Bound};
+use super::bind::{self, Bound, Schema};
 use super::nodes::Names;
 use super::posterior::Posterior;
 use crate::check::typed::{Elem, Model, NodeId};
@@ -58,6 +58,25 @@ impl Seen {
             }
         }
         seen
+    }
+
+    /// What cannot be, in words: columns that the model does not have, codes beyond the levels.
+    pub fn fault(&self, model: &Model, schema: &Schema) -> Option<String> {
+        let has = |id: &NodeId| model.nodes.get(id.index()).is_some_and(|n| n.data().is_some());
+        let width = |id: &NodeId| schema.columns.get(id).map_or(0, Vec::len);
+        let level = |id: &NodeId, x: f64| match schema.levels.get(id) {
+            Some(levels) => x >= 0.0 && x < levels.len().max(2) as f64,
+            None => x.is_finite(),
+        };
+        let spread = |(id, columns): (&NodeId, &Vec<Spread>)| {
+            let fits = |s: &Spread| [s.low, s.middle, s.high].iter().all(|x| level(id, *x));
+            has(id) && columns.len() == width(id) && columns.iter().all(fits)
+        };
+        let rows = |(id, values): (&NodeId, &Vec<Option<f64>>)| {
+            has(id) && self.rows.len().checked_mul(width(id)) == Some(values.len())
+        };
+        let fits = self.spreads.iter().all(spread) && self.at.iter().all(rows);
+        (!fits).then(|| "a memory of rows that its columns do not have".to_owned())
     }
 }
 

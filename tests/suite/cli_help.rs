@@ -13,6 +13,7 @@ const COMMANDS: [&str; 16] = [
     "emit",
     "fit",
     "predict",
+    "plot",
     "score",
     "show",
     "cv",
