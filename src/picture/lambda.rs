@@ -8,6 +8,9 @@ use crate::scene::{Axis, Colour, Figure, Layer, Panel, Shape, Stroke};
 use crate::session::fit::Fit;
 
 const STEPS: usize = 161;
+const CAPTION: &str = "ℓ(α) = ½ [ln α − ln(α + s) + q² / (α + s)], everything else as fitted (Faul and Tipping 2002). Its \
+                       maximum is at α = s² / (q² − s) if q² > s; if not, it lies at infinity and the weight is pruned. \
+                       Dotted: the limit 0 of a weight that is not there.";
 
 struct Entry {
     label: String,
@@ -63,6 +66,10 @@ pub(super) fn figure(fit: &Fit) -> Result<Figure, Error> {
     let chosen: Vec<&Entry> = pick(true).into_iter().chain(pick(false)).collect();
     let panels: Vec<Panel> = chosen.iter().map(|e| panel(e)).collect();
     let kept = entries.iter().filter(|e| e.kept).count();
+    let mut caption = CAPTION.to_owned();
+    if chosen.iter().any(|e| !e.kept && stationary(e.q, e.s).is_some()) {
+        caption.push_str(" A pruned weight with q² > s would earn less than `min_gain`, which the plan asks for.");
+    }
     let columns = panels.len().min(2);
     let rows = panels.len().div_ceil(columns).max(1);
     Ok(Figure {
@@ -73,10 +80,7 @@ pub(super) fn figure(fit: &Fit) -> Result<Figure, Error> {
             panels.len(),
             entries.len()
         ),
-        caption: "ℓ(α) = ½ [ln α − ln(α + s) + q² / (α + s)], everything else as fitted (Faul and Tipping 2002). Its \
-                  maximum is at α = s² / (q² − s) if q² > s; if not, it lies at infinity and the weight is pruned. \
-                  Dotted: the limit 0 of a weight that is not there."
-            .to_owned(),
+        caption,
         columns,
         size: (if columns == 1 { 460.0 } else { 700.0 }, 240.0 * rows as f64 + 100.0),
         panels,

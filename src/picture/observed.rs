@@ -21,12 +21,11 @@ pub(super) fn figure(ground: &Ground<'_>) -> Result<Figure, Error> {
     }
     let name = ground.fit.model().name();
     let mut caption = format!(
-        "{} inputs are too many for a curve (`partial` draws one a panel). Whiskers: mean ± 2 deviations of a new \
-         observation. ",
+        "{} inputs are too many for a curve (`partial` draws one a panel). ",
         ground.inputs.len()
     );
     if ground.kind == Kind::Observed {
-        caption = "Whiskers: mean ± 2 deviations of a new observation. ".to_owned();
+        caption.clear();
     }
     caption.push_str(&ground.origin());
     if given.training {
@@ -66,14 +65,15 @@ fn panel(ground: &Ground<'_>, part: &Part<'_>) -> Panel {
     let high = points.iter().map(|p| p.0.max(p.1)).fold(f64::NEG_INFINITY, f64::max);
     let rmse = (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt();
     panel.title = format!("{} rows, root mean square error {}", points.len(), number(rmse));
-    panel.draw(Layer::named(
-        "± 2 deviations",
-        Shape::Whiskers {
-            points: whiskers,
-            upright: true,
-            stroke: Stroke::solid(Colour::SKY.tint(0.45), 1.0),
-        },
-    ));
+    let fill = Colour::SKY.tint(0.3);
+    let name = "± 2 deviations of a new observation";
+    let shape = if is_even(&whiskers) {
+        whiskers.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Shape::Band { points: whiskers, fill, shade: 1 }
+    } else {
+        Shape::Whiskers { points: whiskers, upright: true, stroke: Stroke::solid(Colour::SKY.tint(0.6), 1.0) }
+    };
+    panel.draw(Layer::named(name, shape));
     panel.draw(Layer::named(
         "observed = predicted",
         Shape::Line { points: vec![(low, low), (high, high)], stroke: GUIDE },
@@ -82,4 +82,11 @@ fn panel(ground: &Ground<'_>, part: &Part<'_>) -> Panel {
     let marker = Marker { form: Form::Disc, size, colour: Colour::BLACK };
     panel.draw(Layer::named("row", Shape::Points { points, marker }));
     panel
+}
+
+/// Many rows whose intervals are nearly equally long: they make one band.
+fn is_even(whiskers: &[(f64, f64, f64)]) -> bool {
+    let lengths = || whiskers.iter().map(|(_, low, high)| high - low);
+    let (least, most) = (lengths().fold(f64::INFINITY, f64::min), lengths().fold(0.0, f64::max));
+    whiskers.len() > 30 && most < 1.2 * least
 }

@@ -66,14 +66,13 @@ fn panel(fit: &Fit, name: &str, values: &[Option<f64>]) -> Panel {
     y.range = Some((low / 3.0, if pruned.is_empty() { (high * 3.0).min(1e307) } else { top * 2.0 }));
     let n = values.len() as f64;
     let mut x = Axis::new(format!("entry of {name}")).within(0.5 - 0.02 * n, n + 0.5 + 0.02 * n);
-    let labels: Option<Vec<String>> = fit.node(name).ok().and_then(|node: NodeResult| {
-        let active = node.active.is_none() && values.len() <= 12;
-        node.labels.filter(|_| active)
-    });
     if values.len() <= 12 {
+        // a kept entry by its label, the others by their number
+        let node = fit.node(name).ok();
+        let label = |k: usize| node.as_ref().and_then(|n: &NodeResult| n.labels.as_ref()?.get(k).cloned());
         let names = (0..values.len()).map(|i| {
-            let label = labels.as_ref().and_then(|l| l.get(i).cloned());
-            (i as f64 + 1.0, label.unwrap_or_else(|| (i + 1).to_string()))
+            let place = kept.iter().position(|(at, _)| *at == i as f64 + 1.0);
+            (i as f64 + 1.0, place.and_then(label).unwrap_or_else(|| (i + 1).to_string()))
         });
         x = x.named(names.collect());
     }

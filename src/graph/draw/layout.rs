@@ -78,6 +78,14 @@ fn free_labels(picture: &Picture, layout: &mut Layout) {
         if hits(&left) < hits(&plate.label_at) {
             plate.label_at = left;
         }
+        // where neither is free, the set alone takes less room
+        let short = plate.label.split_once(" in ").map(|(_, set)| set.to_owned());
+        if let Some(short) = short.filter(|_| hits(&plate.label_at) > 0) {
+            let sides = [true, false].map(|side| corner(&short, plate.rect, side));
+            if let Some(free) = sides.into_iter().find(|r| hits(r) == 0) {
+                (plate.label, plate.label_at) = (short, free);
+            }
+        }
     }
 }
 

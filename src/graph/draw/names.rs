@@ -55,7 +55,7 @@ pub fn argument(label: &str) -> Vec<Run> {
 /// The index of a plate and the set it runs over: `n in N` is n = 1, …, N.
 pub fn plate(label: &str) -> Vec<Run> {
     match label.split_once(" in ") {
-        Some((index, set)) if set.chars().all(|c| c.is_alphanumeric() || c == '_') && !set.is_empty() => {
+        Some((index, set)) if is_name(set) => {
             let mut runs = name(index);
             runs.push(upright(" = 1, …, "));
             runs.extend(name(set));
@@ -66,8 +66,13 @@ pub fn plate(label: &str) -> Vec<Run> {
             runs.push(upright(&format!(" in {set}")));
             runs
         }
+        None if is_name(label) => name(label),
         None => vec![upright(label)],
     }
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 /// Width of runs side by side, in pixels.
@@ -112,6 +117,7 @@ mod tests {
             assert_eq!(text(&name(given)), expected);
         }
         assert_eq!(text(&plate("n in N")), "n = 1, …, N");
+        assert_eq!(text(&plate("N")), "N");
         assert_eq!(text(&plate("m in cols(phi)")), "m in cols(phi)");
         assert_eq!(text(&argument("shape = 0")), "shape = 0");
     }

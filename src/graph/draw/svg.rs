@@ -103,13 +103,17 @@ fn item(picture: &Picture, i: usize, r: Rect, marks: &mut Vec<Mark>) {
 }
 
 /// Runs of text side by side.
-fn write(runs: &[Run], (mut x, y): Point, size: f64, halo: bool, marks: &mut Vec<Mark>) {
-    for run in runs {
-        let face = if run.upright { Face::Serif } else { Face::Math };
-        let own = size * run.scale;
-        let place = (x, y + size * run.drop);
-        marks.push(Mark::Text(Label { face, halo, ..Label::new(place, &run.text, own, Anchor::Start) }));
-        x += names::width(std::slice::from_ref(run), size);
+fn write(runs: &[Run], (x, y): Point, size: f64, halo: bool, marks: &mut Vec<Mark>) {
+    // every rim before every letter: the rim of one run would cut into the run before it
+    for halo in if halo { &[true, false][..] } else { &[false] } {
+        let mut x = x;
+        for run in runs {
+            let face = if run.upright { Face::Serif } else { Face::Math };
+            let place = (x, y + size * run.drop);
+            let label = Label::new(place, &run.text, size * run.scale, Anchor::Start);
+            marks.push(Mark::Text(Label { face, halo: *halo, ..label }));
+            x += names::width(std::slice::from_ref(run), size);
+        }
     }
 }
 
