@@ -177,7 +177,7 @@ impl Fit {
     /// without them, curves and maps show what the fit remembers of its training rows.
     ///
     /// # Errors
-    /// E0840: this kind needs rows and there are none; E0841: the model has nothing of this kind; E07: the
+    /// E0850: this kind needs rows and there are none; E0851: the model has nothing of this kind; E07: the
     /// data do not fit the model.
     pub fn picture(&self, kind: Option<Kind>, data: Option<&Data>) -> Result<Picture, Error> {
         let kind = kind.unwrap_or_else(|| self.natural_kind());
@@ -212,13 +212,13 @@ impl Fit {
     fn no_such_picture(&self, kind: Kind, why: &str, instead: Kind) -> Error {
         let found = format!("{} has no picture of kind `{}`: {why}", self.model().name(), kind.name());
         let help = format!("choose another kind, such as `--kind {}`", instead.name());
-        self.model().error(vec![Diagnostic::error("E0841", found).help(help)])
+        self.model().error(vec![Diagnostic::error("E0851", found).help(help)])
     }
 
     /// Rows are needed, and none were given.
     fn no_rows(&self, kind: Kind, what: &str) -> Error {
         let found = format!("a picture of kind `{}` shows {what}, and no data were given", kind.name());
         let help = "give the rows with `--data FILE` (in a program: `Some(&data)`); a fit does not keep them";
-        self.model().error(vec![Diagnostic::error("E0840", found).help(help)])
+        self.model().error(vec![Diagnostic::error("E0850", found).help(help)])
     }
 }

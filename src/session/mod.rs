@@ -1,6 +1,7 @@
 //! The pipeline, from text to a fit and a prediction.
 
 pub mod bind;
+pub mod cancel;
 pub mod compare;
 pub mod compile;
 pub mod cross_validate;
@@ -19,6 +20,7 @@ pub mod result;
 pub mod sample;
 pub mod score;
 pub(crate) mod seen;
+mod serial;
 pub(crate) mod unique;
 pub(crate) mod verify;
 

@@ -67,9 +67,9 @@ fn programs_show_their_graph() {
 fn what_cannot_be_drawn_says_what_to_do() {
     let place = fitted();
     let ran = place.run(&["plot", "m.sblfit", "--kind", "calibration"]).exits(1);
-    assert!(ran.err.contains("E0840") && ran.err.contains("--data FILE"), "{}", ran.err);
+    assert!(ran.err.contains("E0850") && ran.err.contains("--data FILE"), "{}", ran.err);
     let ran = place.run(&["plot", "m.sblfit", "--kind", "classes"]).exits(1);
-    assert!(ran.err.contains("E0841") && ran.err.contains("--kind fit"), "{}", ran.err);
+    assert!(ran.err.contains("E0851") && ran.err.contains("--kind fit"), "{}", ran.err);
     let ran = place.run(&["plot", "m.sblfit", "-o", "a.pdf"]).exits(1);
     assert!(ran.err.contains("E0769") && ran.err.contains(".svg"), "{}", ran.err);
     let ran = place.run(&["plot", "m.sblfit", "--set", "a=1"]).exits(1);

@@ -96,7 +96,7 @@ fn kinds(fit: &Fit, data: Option<&Data>) -> Vec<&'static str> {
             }
             Err(error) => {
                 let codes: Vec<&str> = error.diagnostics().iter().map(|d| d.code).collect();
-                assert!(codes == ["E0840"] || codes == ["E0841"], "{name}: {error}");
+                assert!(codes == ["E0850"] || codes == ["E0851"], "{name}: {error}");
                 assert!(error.diagnostics()[0].help.is_some());
             }
         }
@@ -201,10 +201,10 @@ fn rows_that_are_missing_or_foreign_are_named() {
     let data = csv("sinc.csv");
     let fit = fit("sinc.sbl", &data);
     let error = fit.picture(Some(Kind::Calibration), None).unwrap_err();
-    assert_eq!(error.diagnostics()[0].code, "E0840");
+    assert_eq!(error.diagnostics()[0].code, "E0850");
     assert!(error.diagnostics()[0].help.as_ref().unwrap().contains("--data FILE"));
     let error = fit.picture(Some(Kind::Classes), Some(&data)).unwrap_err();
-    assert_eq!(error.diagnostics()[0].code, "E0841");
+    assert_eq!(error.diagnostics()[0].code, "E0851");
     let foreign = Data::new().vector("y", &[1.0]).unwrap();
     assert_eq!(fit.picture(None, Some(&foreign)).unwrap_err().diagnostics()[0].code, "E0702");
     let others = Data::new().vector("x", &[20.0, 30.0]).unwrap();
