@@ -68,7 +68,9 @@ pub(super) fn figure(fit: &Fit) -> Result<Figure, Error> {
     let kept = entries.iter().filter(|e| e.kept).count();
     let mut caption = CAPTION.to_owned();
     if chosen.iter().any(|e| !e.kept && stationary(e.q, e.s).is_some()) {
-        caption.push_str(" A pruned weight with q² > s would earn less than `min_gain`, which the plan asks for.");
+        caption.push_str(
+            " A pruned weight with q² > s would earn less than `min_gain`, which the plan asks for.",
+        );
     }
     let columns = panels.len().min(2);
     let rows = panels.len().div_ceil(columns).max(1);

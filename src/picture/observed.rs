@@ -20,10 +20,8 @@ pub(super) fn figure(ground: &Ground<'_>) -> Result<Figure, Error> {
         return Err(ground.fit.no_such_picture(ground.kind, "its targets are levels", Kind::Calibration));
     }
     let name = ground.fit.model().name();
-    let mut caption = format!(
-        "{} inputs are too many for a curve (`partial` draws one a panel). ",
-        ground.inputs.len()
-    );
+    let mut caption =
+        format!("{} inputs are too many for a curve (`partial` draws one a panel). ", ground.inputs.len());
     if ground.kind == Kind::Observed {
         caption.clear();
     }

@@ -25,8 +25,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     (
         "session",
         &[
-            "source", "math", "scene", "diag", "error", "data", "syntax", "dist", "host", "check", "graph", "plan",
-            "design", "runtime",
+            "source", "math", "scene", "diag", "error", "data", "syntax", "dist", "host", "check", "graph",
+            "plan", "design", "runtime",
         ],
     ),
     ("picture", &["scene", "diag", "error", "data", "dist", "check", "graph", "design", "session"]),
