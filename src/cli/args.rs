@@ -114,6 +114,11 @@ pub enum Command {
     /// Show the documentation of a family, function, prior or plan
     #[command(after_help = "Example: sbl doc rbf")]
     Doc(Doc),
+    /// Work at a prompt: build a model line by line, fit it, step through it, ask it why
+    #[command(after_help = "Example: sbl repl examples/sinc.sbl      `:help` lists the commands, Ctrl-D ends it.\n\n\
+                      Standard input that is no terminal is a script: the session goes on after an error,\n\
+                      and the exit status is 1 at the end if there was one.")]
+    Repl(Repl),
     /// Print a completion script for a shell
     #[command(after_help = "Example: sbl completions bash > ~/.local/share/bash-completion/completions/sbl")]
     Completions(Completions),
@@ -617,4 +622,15 @@ mod tests {
         assert_eq!(parse_grid("w = 1, 2.5,-3"), Ok(("w".to_owned(), vec![1.0, 2.5, -3.0])));
         assert!(parse_grid("w=1,,2").is_err() && parse_grid("w=1,x").is_err());
     }
+}
+
+/// `sbl repl`
+#[derive(Args, Debug)]
+pub struct Repl {
+    /// A program, or a fit, to begin with
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Data to begin with: column by column if there are several
+    #[arg(long, value_name = "FILE")]
+    pub data: Vec<PathBuf>,
 }

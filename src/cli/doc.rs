@@ -24,6 +24,11 @@ pub fn run(args: &Doc, screen: &Screen) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// One page.
+pub fn text(name: &str, screen: &Screen) -> Result<String, Failure> {
+    page(name.trim(), &library(), screen)
+}
+
 fn contents(library: &[LibraryItem], screen: &Screen) -> String {
     let mut sections: Vec<(String, Vec<(String, String)>)> = Vec::new();
     let families = FAMILIES.iter().map(|f| (f.name.to_owned(), f.summary.to_owned())).collect();

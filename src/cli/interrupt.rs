@@ -9,11 +9,14 @@ use crate::io::write;
 
 static GRACEFUL: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
+static KEPT: AtomicBool = AtomicBool::new(false);
 
 /// Installs the handler. Without one (a second handler in the process) Ctrl-C just ends the program.
 pub fn install() {
     let _ = ctrlc::set_handler(|| {
-        if !GRACEFUL.load(Ordering::SeqCst) || ASKED.swap(true, Ordering::SeqCst) {
+        if KEPT.load(Ordering::SeqCst) {
+            ASKED.store(true, Ordering::SeqCst);
+        } else if !GRACEFUL.load(Ordering::SeqCst) || ASKED.swap(true, Ordering::SeqCst) {
             write::remove_pending();
             process::exit(i32::from(Exit::Interrupted.code()));
         }
@@ -22,10 +25,16 @@ pub fn install() {
 
 /// Runs something that looks at [`asked`] and can stop by itself.
 pub fn gracefully<T>(run: impl FnOnce() -> T) -> T {
+    ASKED.store(false, Ordering::SeqCst);
     GRACEFUL.store(true, Ordering::SeqCst);
     let result = run();
     GRACEFUL.store(false, Ordering::SeqCst);
     result
+}
+
+/// From now on Ctrl-C ends nothing but what looks at [`asked`]: a session at a prompt stays.
+pub fn keep_the_session() {
+    KEPT.store(true, Ordering::SeqCst);
 }
 
 /// Whether Ctrl-C was pressed.

@@ -59,6 +59,11 @@ pub fn print_stored(screen: &Screen, stored: &[Value], sources: &SourceMap) {
     }
 }
 
+/// The diagnostics that a result keeps as JSON, those that this version knows.
+pub fn stored(values: &[Value], sources: &SourceMap) -> Vec<Diagnostic> {
+    values.iter().filter_map(|v| restored(v, sources)).collect()
+}
+
 /// The inverse of [`to_json`]; `None` if this version has no such code.
 fn restored(value: &Value, sources: &SourceMap) -> Option<Diagnostic> {
     let code = codes::find(value["code"].as_str()?)?.code;

@@ -83,6 +83,11 @@ impl Screen {
         paint(text, Style::new().dimmed(), self.color_out)
     }
 
+    /// Text for standard error, less important than the rest.
+    pub fn dimmed(&self, text: &str) -> String {
+        paint(text, Style::new().dimmed(), self.color_err)
+    }
+
     /// Text for standard output that deserves a look.
     pub fn alert(&self, text: &str) -> String {
         paint(text, AnsiColor::Yellow.on_default().bold(), self.color_out)

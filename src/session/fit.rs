@@ -96,7 +96,11 @@ impl Model {
         let mut eval = Evaluator::new(bound.inputs(typed), &frozen, memory);
         let (problem, mut layout) = Numeric::on_demand(plan, &mut eval).map_err(broken)?;
         let size = |node| layout.hypers.iter().find(|p| p.node == node).map_or(0, |p| p.len);
-        let plan = &crate::plan::settle(plan, typed, &size);
+        let mut settled = crate::plan::settle(plan, typed, &size);
+        if let Some(most) = options.max_iter {
+            settled.options.max_iter = settled.options.max_iter.min(most);
+        }
+        let plan = &settled;
         let mut names = nodes::Names::new(plan, &layout, &mut eval);
         let budget = Budget { max_time: options.max_time, max_memory: memory, ..Budget::default() };
         let mut on_step = |step: &crate::runtime::solution::Step<'_>| {

@@ -15,6 +15,7 @@ pub struct Options {
     pub(crate) threads: usize,
     pub(crate) max_time: Option<Duration>,
     pub(crate) max_memory: usize,
+    pub(crate) max_iter: Option<usize>,
     pub(crate) on_step: Option<OnStep>,
 }
 
@@ -22,7 +23,7 @@ type OnStep = Mutex<Box<dyn FnMut(&Progress) -> ControlFlow<()> + Send>>;
 
 impl Default for Options {
     fn default() -> Self {
-        Self { seed: 0, threads: 1, max_time: None, max_memory: 8 << 30, on_step: None }
+        Self { seed: 0, threads: 1, max_time: None, max_memory: 8 << 30, max_iter: None, on_step: None }
     }
 }
 
@@ -33,6 +34,7 @@ impl std::fmt::Debug for Options {
             .field("threads", &self.threads)
             .field("max_time", &self.max_time)
             .field("max_memory", &self.max_memory)
+            .field("max_iter", &self.max_iter)
             .field("on_step", &self.on_step.is_some())
             .finish()
     }
@@ -60,6 +62,13 @@ impl Options {
     /// Refuse, before allocating, what is estimated to need more bytes. Default 8 GiB.
     pub fn max_memory(mut self, bytes: usize) -> Self {
         self.max_memory = bytes;
+        self
+    }
+
+    /// Stop after this many iterations with what there is (`stop` says `max_iter`); 0 gives the start
+    /// values. Default: what the plan says.
+    pub fn max_iter(mut self, iterations: usize) -> Self {
+        self.max_iter = Some(iterations);
         self
     }
 

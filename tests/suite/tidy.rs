@@ -51,9 +51,10 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("csv", &["io"]),
     ("flate2", &["io"]),
     ("indicatif", &["main", "cli"]),
-    ("anstyle", &["main", "cli"]),
+    ("anstyle", &["main", "cli", "repl"]),
     ("anstream", &["main", "cli"]),
     ("ctrlc", &["main", "cli"]),
+    ("rustyline", &["repl"]),
 ];
 
 const LONGEST_FILE: usize = 700;
