@@ -24,7 +24,7 @@ lint:
 doc:
     cargo doc --no-deps --open
 
-# Rewrites the pages that are generated from the code (docs/families.md), and snapshots.
+# Rewrites the pages that are generated from the code (docs/reference/), and snapshots.
 update:
     UPDATE_DOCS=1 INSTA_UPDATE=always cargo test
 

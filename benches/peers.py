@@ -4,13 +4,20 @@
     benches/peers.py [--venv DIR] [--budget SECONDS] [--binary FILE] [FILTER]
 
 Builds the bench `fits`, lets it write its inputs as CSV, installs the other programs into a virtual
-environment (fastrvm 0.1.5, the fastest we know; scikit-learn's ARDRegression for linear models), and
-times each fit from data in memory, one thread, several times; the smallest time counts, which other work on
+environment (fastrvm 0.1.5, the fastest we know, for regression and two classes; scikit-learn's
+ARDRegression for linear models; bayespy's mean field; for ordered levels, where no relevance vector
+package installs, the proportional-odds model of mord and the probit model of statsmodels on the quadratic
+terms of the inputs), and times each fit from data in memory, one thread, several times; the smallest time counts, which other work on
 the machine disturbs least. Prints a table with the ratio, theirs over ours. Compare figures of one run only.
 """
-import argparse, csv, json, os, pathlib, re, statistics, subprocess, sys, tempfile, time
+import argparse, json, os, pathlib, re, subprocess, sys, tempfile, time
 
-PACKAGES = ["numpy==2.4.6", "fastrvm==0.1.5", "scikit-learn==1.9.1"]
+PACKAGES = ["numpy==2.4.6", "fastrvm==0.1.5", "scikit-learn==1.9.1", "scipy==1.17.1", "bayespy==0.6.6",
+            "mord==0.7", "statsmodels==0.15.0"]
+PEERS = {"sinc": ["fastrvm"], "linear": ["fastrvm", "ARDRegression"], "classes": ["fastrvm"],
+         "ordered": ["mord", "statsmodels"], "field": ["bayespy"]}
+LINE = re.compile(r"(.*?) (sequential|evidence|laplace|variational)\s+min\s+([\d.]+) ms\s+median\s+([\d.]+) ms"
+                  r"\s+kept\s+(\d+)\s+noise sd (\S+)\s+log evidence (\S+)")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -42,14 +49,16 @@ def main():
             ours = {}
             for line in subprocess.run([*bench, name + " "], cwd=ROOT, check=True, text=True,
                                        capture_output=True).stdout.splitlines():
-                found = re.match(r"(.*?) (sequential|evidence)\s+min\s+([\d.]+) ms\s+median\s+([\d.]+) ms\s+kept\s+(\d+)\s+noise sd ([\d.]+)", line)
+                found = LINE.match(line)
                 if found:
-                    ours[found[2]] = dict(min=float(found[3]), median=float(found[4]), kept=int(found[5]), noise=float(found[6]))
-            peers = ["fastrvm"] + (["ARDRegression"] if name.startswith("linear") else [])
-            for peer in peers:
+                    ours[found[2]] = dict(min=float(found[3]), kept=int(found[5]), noise=float(found[6]), objective=float(found[7]))
+            for peer in PEERS[name.split()[0]]:
                 env = dict(os.environ, OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
-                ran = subprocess.run([python, __file__, "--budget", str(args.budget), "--one", peer, path],
-                                     env=env, text=True, capture_output=True)
+                try:
+                    ran = subprocess.run([python, __file__, "--budget", str(args.budget), "--one", peer, path],
+                                         env=env, text=True, capture_output=True, timeout=10 * args.budget)
+                except subprocess.TimeoutExpired:
+                    ran = subprocess.CompletedProcess([], 1)
                 theirs = json.loads(ran.stdout) if ran.returncode == 0 and ran.stdout else None
                 for schedule, our in ours.items():
                     row(name, schedule, our, peer, theirs)
@@ -57,39 +66,102 @@ def main():
 
 
 def row(name, schedule, our, peer, their):
-    ours = f"| {name} | {schedule} {our['min']:.2f} ms, {our['kept']} kept, noise {our['noise']:.4f}"
+    ours = f"| {name} | {schedule} {our['min']:.2f} ms{told(our)}"
     if their is None:
-        print(f"{ours} | {peer}: failed | – |")
+        print(f"{ours} | {peer}: failed or too slow | – |")
     else:
-        print(f"{ours} | {peer} {their['min']:.2f} ms, {their['kept']} kept, noise {their['noise']:.4f} "
-              f"| {their['min'] / our['min']:.2f} |")
+        print(f"{ours} | {peer} {their['min']:.2f} ms{told(their)} | {their['min'] / our['min']:.2f} |")
+
+
+def told(fit):
+    parts = [f"{fit['kept']} kept"] if fit.get("kept") is not None else []
+    if fit.get("noise") is not None and fit["noise"] == fit["noise"]:
+        parts.append(f"noise {fit['noise']:.4f}")
+    if fit.get("objective") is not None:
+        parts.append(f"objective {fit['objective']:.2f}")
+    return "".join(", " + part for part in parts)
 
 
 def one(peer, path, budget):
+    """Times one program on one input; returns its smallest time in ms and what it found."""
     import numpy as np
     table = np.loadtxt(path, delimiter=",", skiprows=1)
     x, t = np.ascontiguousarray(table[:, :-1]), np.ascontiguousarray(table[:, -1])
-    kernel = "sinc" in os.path.basename(path)
-    if peer == "ARDRegression":
-        from sklearn.linear_model import ARDRegression
-        fit = lambda: ARDRegression().fit(x, t)
-        told = lambda m: (int(np.sum(m.coef_ != 0)), float(m.alpha_ ** -0.5))
-    elif kernel:
-        import fastrvm
-        fit = lambda: fastrvm.RVR(kernel="rbf", gamma=1 / 9, fit_intercept=True).fit(x, t)
-        told = lambda m: (int(m.n_relevance_), float(m.beta_ ** -0.5))
-    else:
-        # its public class takes kernels only
-        from fastrvm import _sparsebayes_bindings as B
-        fit = lambda: B.SparseBayes(B.Likelihood.Gaussian, 10000, True, False, False, True, False, None).inference(x, t)
-        told = lambda r: (int(np.size(r["relevant_idx"])), float(r["beta"] ** -0.5))
+    kind = os.path.basename(path).split("_")[0]
+    fit, found = PROGRAMS[peer](kind, x, t)
     times, start = [], time.perf_counter()
     while len(times) < 7 and (not times or time.perf_counter() - start + min(times) < budget):
         begin = time.perf_counter()
         model = fit()
         times.append(time.perf_counter() - begin)
-    kept, noise = told(model)
-    return dict(min=1e3 * min(times), median=1e3 * statistics.median(times), kept=kept, noise=noise)
+    return dict(min=1e3 * min(times), **found(model))
+
+
+def fastrvm(kind, x, t):
+    import fastrvm
+    if kind == "sinc":
+        return (lambda: fastrvm.RVR(kernel="rbf", gamma=1 / 9, fit_intercept=True).fit(x, t),
+                lambda m: dict(kept=int(m.n_relevance_), noise=float(m.beta_ ** -0.5)))
+    if kind == "classes":
+        return (lambda: fastrvm.RVC(kernel="rbf", gamma=4.0, fit_intercept=True).fit(x, t.astype(int)),
+                lambda m: dict(kept=int(m.n_relevance_ if not hasattr(m.n_relevance_, "__len__") else sum(m.n_relevance_))))
+    # its public class takes kernels only
+    from fastrvm import _sparsebayes_bindings as B
+    import numpy as np
+    return (lambda: B.SparseBayes(B.Likelihood.Gaussian, 10000, True, False, False, True, False, None).inference(x, t),
+            lambda r: dict(kept=int(np.size(r["relevant_idx"])), noise=float(r["beta"] ** -0.5)))
+
+
+def ard_regression(kind, x, t):
+    from sklearn.linear_model import ARDRegression
+    return (lambda: ARDRegression().fit(x, t),
+            lambda m: dict(kept=int((m.coef_ != 0).sum()), noise=float(m.alpha_ ** -0.5)))
+
+
+def bayespy(kind, x, t):
+    """The same model and priors as ours, run to its own relative tolerance of 1e-5 (it stops earlier)."""
+    import numpy as np
+    from bayespy.inference import VB
+    from bayespy.nodes import Gamma, GaussianARD, SumMultiply
+    n = len(t)
+
+    def fit():
+        phi = np.c_[np.ones(n), np.exp(-((x - x.T) / 3) ** 2)]
+        alpha, tau = Gamma(1e-6, 1e-6, plates=(n + 1,)), Gamma(1e-6, 1e-6)
+        w = GaussianARD(0, alpha, shape=(n + 1,))
+        y = GaussianARD(SumMultiply("i,i", w, phi), tau)
+        y.observe(t)
+        q = VB(y, w, alpha, tau)
+        q.update(repeat=200, verbose=False, tol=1e-5)
+        return q, tau
+
+    def found(model):
+        q, tau = model
+        bound = q.L[~np.isnan(q.L)]
+        return dict(noise=float(tau.get_moments()[0] ** -0.5), objective=float(bound[-1]))
+
+    return fit, found
+
+
+def quadratic(x):
+    import numpy as np
+    return np.c_[x, x[:, 0] ** 2, x[:, 1] ** 2, x[:, 0] * x[:, 1]]
+
+
+def mord(kind, x, t):
+    import mord
+    phi = quadratic(x)
+    return lambda: mord.LogisticAT(alpha=1.0).fit(phi, t.astype(int)), lambda m: dict(kept=int(phi.shape[1]))
+
+
+def statsmodels(kind, x, t):
+    from statsmodels.miscmodels.ordinal_model import OrderedModel
+    phi = quadratic(x)
+    return (lambda: OrderedModel(t.astype(int), phi, distr="probit").fit(method="bfgs", disp=False),
+            lambda m: dict(kept=int(phi.shape[1]), objective=float(m.llf)))
+
+
+PROGRAMS = {"fastrvm": fastrvm, "ARDRegression": ard_regression, "bayespy": bayespy, "mord": mord, "statsmodels": statsmodels}
 
 
 if __name__ == "__main__":

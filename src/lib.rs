@@ -41,6 +41,7 @@ pub mod diag;
 pub mod dist;
 mod error;
 pub mod graph;
+pub mod help;
 pub mod math;
 pub mod plan;
 pub mod runtime;

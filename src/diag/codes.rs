@@ -154,8 +154,14 @@ codes! {
     "E0767" "a kept column does not fit the predictions"
     "E0768" "an option for programs with a fit"
     "E0770" "an output cannot be written"
+    "E0771" "a NumPy file is malformed"
+    "E0772" "a line of an svmlight file is malformed"
     "E0780" "there is no such diagnostic"
     "E0781" "there is no such documentation"
+    "E0790" "there is no such command"
+    "E0791" "a command was given something else"
+    "E0792" "there is nothing to work on yet"
+    "E0793" "an expression has no value yet"
 
     // E08 numeric (raised in session/)
     "E0801" "a matrix is not positive definite"
@@ -202,7 +208,7 @@ codes! {
     "W0751" "the header may be data"
     "W0752" "a large integer was rounded"
     "W0753" "a tiny number became 0"
-    "W0754" "an entry of a JSON file is no data"
+    "W0754" "an entry of a file is no data"
     "W0755" "two column names look alike"
 
     // W08 numeric warnings

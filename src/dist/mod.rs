@@ -17,9 +17,9 @@ pub mod marginal;
 pub mod mixture;
 pub mod normal;
 pub mod ordinal;
-pub mod page;
 pub mod poisson;
 pub mod score;
+mod sobol;
 pub mod softmax_normal;
 pub mod student_t;
 

@@ -1,5 +1,7 @@
 //! Integrals in one dimension, of functions given by their logarithm.
 
+use nalgebra::DMatrix;
+
 /// Positive nodes of the 20-point Gauss–Legendre rule on (−1, 1), with their weights.
 pub const LEGENDRE: [(f64, f64); 10] = [
     (0.076_526_521_133_497_33, 0.152_753_387_130_725_85),
@@ -149,10 +151,37 @@ pub fn log_gamma_expectation(shape: f64, bound: f64, g: &dyn Fn(f64) -> f64) -> 
     sum.ln() - norm.ln()
 }
 
+/// Nodes and weights of the n-point Gauss–Hermite rule for the standard normal density, ascending: the
+/// eigenvalues of its Jacobi matrix, and the squares of the first entries of its eigenvectors (Golub and
+/// Welsch 1969).
+pub fn gauss_hermite(n: usize) -> Vec<(f64, f64)> {
+    let jacobi =
+        DMatrix::from_fn(n, n, |i, j| if i.abs_diff(j) == 1 { (i.max(j) as f64).sqrt() } else { 0.0 });
+    let eigen = jacobi.symmetric_eigen();
+    let node = |j: usize| (eigen.eigenvalues[j], eigen.eigenvectors[(0, j)].powi(2));
+    let mut rule: Vec<(f64, f64)> = (0..n).map(node).collect();
+    rule.sort_by(|a, b| a.0.total_cmp(&b.0));
+    rule
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::math::special::{ln_gamma, ln_phi};
+
+    /// Exact for moments up to the order 2n − 1: 1, 0, 1, 0, 3, 0, 15 …
+    #[test]
+    fn hermite_rules_have_the_moments_of_a_normal() {
+        for n in 1..=9 {
+            let rule = gauss_hermite(n);
+            let mut moment = 1.0;
+            for order in 0..n {
+                let got: f64 = rule.iter().map(|(z, w)| w * z.powi(2 * order as i32)).sum();
+                assert!((got / moment - 1.0).abs() < 1e-12, "{n} {order}: {got}");
+                moment *= (2 * order + 1) as f64;
+            }
+        }
+    }
 
     #[test]
     fn integrals_of_known_functions() {

@@ -33,7 +33,7 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
     let hypers = hypers(model, &options);
     let params = params::params(model);
     let mut steps = steps::evidence_steps(model, &blocks, &terms, &hypers, &options);
-    steps.extend(params::steps(&params));
+    steps.extend(params::steps(&params, "evidence"));
     let flat = blocks.iter().any(|b| b.scale.is_none());
     let objective_terms = steps::objective_terms(model, flat, &hypers, &options);
     let (stop, prune) = (steps::stop(&hypers, &options), steps::prune(model, &hypers, &options));

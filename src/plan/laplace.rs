@@ -35,7 +35,7 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
     let params = params::params(model);
     let flat = blocks.iter().any(|b| b.scale.is_none());
     let mut steps = laplace_steps(model, &hypers, flat, &options);
-    steps.extend(params::steps(&params));
+    steps.extend(params::steps(&params, "evidence"));
     let (stop, prune) = (steps::stop(&hypers, &options), steps::prune(model, &hypers, &options));
     let mut objective_terms = vec![
         "Σ_n ln p(y_n | f_n), f = offset + Φ w*".to_owned(),

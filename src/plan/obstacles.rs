@@ -347,13 +347,6 @@ pub(super) fn unused_hyper(model: &Model, dag: &Dag, node: &Node) -> Diagnostic 
     found.help(format!("write `precision = {0}` where it belongs, or remove `{0}`", node.name))
 }
 
-/// A method that learns no parameters.
-pub(super) fn learned(node: &Node, method: &str) -> Diagnostic {
-    Diagnostic::error("E0614", format!("`{method}` learns no parameters in this version: `{}`", node.name))
-        .at(node.span, "a `param` is learned")
-        .help("leave `infer` out: a point plan learns it by the gradient of the evidence")
-}
-
 pub(super) fn nothing_observed(model: &Model) -> Diagnostic {
     Diagnostic::error("E0608", format!("nothing is observed in the model `{}`", model.name))
         .at(model.span, "no `data` has a distribution")

@@ -10,13 +10,50 @@ use crate::source::Span;
 /// Options that every method understands.
 pub const COMMON: &[&str] = &["max_iter", "tol", "restarts", "min_gain"];
 
-/// The values of options that are words.
-const WORDS: &[(&str, &[&str])] = &[
-    ("updates", &["mackay", "em"]),
-    ("hyper_scale", &["log", "density"]),
-    ("curvature", &["fixed", "exact"]),
-    ("blocks", &["joint", "separate"]),
-    ("schedule", &["batch", "sequential"]),
+/// What is known of an option.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct OptionRecord {
+    /// As written.
+    pub name: &'static str,
+    /// One line: what it means.
+    pub summary: &'static str,
+    /// Its value where none is given, as written.
+    pub default: &'static str,
+    /// Its values, if they are words; else it is a number.
+    pub words: &'static [&'static str],
+}
+
+impl OptionRecord {
+    /// Its values, for a reader.
+    pub fn values(&self) -> String {
+        match (self.words, self.name) {
+            ([], "max_iter") => "a whole number from 1".to_owned(),
+            ([], "restarts") => "a whole number from 0".to_owned(),
+            ([], _) => "a number from 0".to_owned(),
+            (words, _) => words.join(" | "),
+        }
+    }
+}
+
+const fn number_of(name: &'static str, default: &'static str, summary: &'static str) -> OptionRecord {
+    OptionRecord { name, summary, default, words: &[] }
+}
+
+const fn word_of(name: &'static str, words: &'static [&'static str], summary: &'static str) -> OptionRecord {
+    OptionRecord { name, summary, default: words[0], words }
+}
+
+/// Every option, in the order of the reference. The first word is the default.
+pub const OPTIONS: &[OptionRecord] = &[
+    number_of("max_iter", "10000", "iterations before giving up"),
+    number_of("tol", "1e-6", "change of a log precision at which to stop"),
+    number_of("min_gain", "0.2", "nats of evidence that a weight must earn"),
+    number_of("restarts", "0", "further starts, of which the highest evidence is kept"),
+    word_of("schedule", &["batch", "sequential"], "all weights at once, or one basis function at a time"),
+    word_of("updates", &["mackay", "em"], "the fixed-point rule of precisions"),
+    word_of("hyper_scale", &["log", "density"], "the scale on which a Gamma hyperprior is a density"),
+    word_of("curvature", &["fixed", "exact"], "whether precisions see the curvature move with the mode"),
+    word_of("blocks", &["joint", "separate"], "one factor of all weights, or one for each node"),
 ];
 
 /// Checked options, and where a schedule was asked for.
@@ -132,7 +169,7 @@ fn number(name: &str, value: &OptionValue, span: Span) -> Result<f64, Diagnostic
 }
 
 fn word(name: &str, value: &OptionValue, span: Span) -> Result<String, Diagnostic> {
-    let words = WORDS.iter().find(|(n, _)| *n == name).map_or(&[][..], |(_, words)| words);
+    let words = OPTIONS.iter().find(|o| o.name == name).map_or(&[][..], |o| o.words);
     match value {
         OptionValue::Word(given) if words.contains(&given.as_str()) => Ok(given.clone()),
         _ => {

@@ -111,7 +111,7 @@ fn coordinate(elem: Elem) -> &'static str {
     }
 }
 
-/// What makes it impossible to learn the parameters of a model by the gradient of a point plan.
+/// What makes it impossible to learn the parameters of a model by the gradient of an objective.
 pub fn param_obstacles(model: &Model) -> Diagnostics {
     let mut found = Vec::new();
     for node in &model.nodes {
@@ -168,8 +168,8 @@ pub fn param_obstacles(model: &Model) -> Diagnostics {
     found
 }
 
-/// The step of the loop that learns them.
-pub fn steps(params: &[Param]) -> Vec<Step> {
+/// The steps of the loop that learns them, by the gradient of this objective.
+pub fn steps(params: &[Param], objective: &str) -> Vec<Step> {
     let free: Vec<&str> = params.iter().filter(|p| !p.held).map(|p| p.name.as_str()).collect();
     if free.is_empty() {
         return Vec::new();
@@ -184,7 +184,7 @@ pub fn steps(params: &[Param]) -> Vec<Step> {
     };
     vec![
         step(
-            format!("derivative of the evidence by {of}"),
+            format!("derivative of the {objective} by {of}"),
             "dL/dp = Σ D_nj dΦ_nj/dp + …, D = H [(t − Φ m) mᵀ − Φ Σ], by the expression graph",
             r"\frac{dL}{dp} = \sum_{nj} D_{nj}\,\frac{d\Phi_{nj}}{dp} + \dots,\quad D = H\,[(t - \Phi m)\,m^\top - \Phi\Sigma]",
             "Tipping (2001), appendix C; mathematics §9",

@@ -12,9 +12,9 @@ use super::evidence::blocks;
 use super::ir::{HyperUpdate, Options, Plan, RowFactor, RowFactorKind, Term};
 use super::method::Method;
 use super::obstacles::{
-    case_weights, effect, gaussian, is_hyper, learned, nothing_observed, rate_of, scale_of, scale_powers,
-    unused_hyper,
+    case_weights, effect, gaussian, is_hyper, nothing_observed, rate_of, scale_of, scale_powers, unused_hyper,
 };
+use super::params::{self, param_obstacles};
 use super::{mean_field, steps};
 use crate::check::typed::{Dist, DistArg, Model, Node, NodeId, NodeKind};
 use crate::diag::{Diagnostic, Diagnostics};
@@ -47,7 +47,6 @@ fn obstacles(model: &Model, dag: &Dag, _: &Options) -> Diagnostics {
     }
     for node in &model.nodes {
         match &node.kind {
-            NodeKind::Param { .. } => found.push(learned(node, "variational")),
             NodeKind::Data(data) => {
                 if let Some(dist) = &data.likelihood {
                     likelihood(model, node, dist, &mut found);
@@ -60,9 +59,10 @@ fn obstacles(model: &Model, dag: &Dag, _: &Options) -> Diagnostics {
                 effect(model, node, dist, "variational", &mut found);
                 conjugate_scale(model, node, dist, &mut found);
             }
-            NodeKind::Let { .. } => {}
+            NodeKind::Let { .. } | NodeKind::Param { .. } => {}
         }
     }
+    found.extend(param_obstacles(model));
     found
 }
 
@@ -227,7 +227,9 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
     let blocks = blocks(model, dag);
     let (terms, factors) = terms(model);
     let hypers = hypers(model, dag);
-    let steps = mean_field::steps(model, &blocks, &terms, &factors, &hypers, &options);
+    let params = params::params(model);
+    let mut steps = mean_field::steps(model, &blocks, &terms, &factors, &hypers, &options);
+    steps.extend(params::steps(&params, "bound"));
     let objective_terms = mean_field::objective_terms(&terms, &factors, &hypers, &blocks);
     Plan {
         method: "variational".to_owned(),
@@ -240,7 +242,7 @@ fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {
         terms,
         factors,
         hypers,
-        params: Vec::new(),
+        params,
         steps,
         objective: "elbo".to_owned(),
         objective_terms,

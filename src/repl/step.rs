@@ -180,5 +180,5 @@ fn ended(fit: &Fit, count: usize) -> String {
 pub(super) fn settled(fit: &Fit) -> Result<sbl::plan::ir::Plan, Failure> {
     let model = fit.model();
     let size = |node| fit.posterior().hypers.get(&node).map_or(0, Vec::len);
-    Ok(sbl::plan::settle(model.plan()?, model.typed(), &size))
+    Ok(sbl::plan::settle(model.plan()?, model.typed(), model.dag(), &size))
 }

@@ -26,7 +26,7 @@ pub struct Adjoint {
     /// d/d `log_const` of the prior precision of each kept weight, k; 0 for flat ones.
     pub weight_log: Vec<f64>,
     /// For each term, d/d argument of its family of each observation, observation after observation;
-    /// empty if only mean and precision matter.
+    /// one number each if one argument alone matters beside mean and precision; empty if none does.
     pub args: Vec<Vec<f64>>,
 }
 

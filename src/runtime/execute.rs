@@ -26,7 +26,7 @@ pub enum Numeric {
 /// Whether the hyperparameters of a fit by this plan are a stationary point of its objective. If not,
 /// parameters follow the gradient of the objective, and the fit updates hyperparameters by its own rule.
 pub fn follows_gradient(plan: &Plan) -> bool {
-    plan.method == "evidence" || (plan.method == "laplace" && plan.options.curvature == Curvature::Exact)
+    plan.method != "laplace" || plan.options.curvature == Curvature::Exact
 }
 
 impl Numeric {
@@ -108,19 +108,19 @@ impl Numeric {
         match self {
             Numeric::Evidence(problem) => evidence::resume(problem, options, budget, warm, on_step),
             Numeric::Laplace(problem) => laplace::solve::resume(problem, options, budget, warm, on_step),
-            Numeric::Variational(_) => self.solve(options, budget, on_step),
+            Numeric::Variational(problem) => variational::resume(problem, options, budget, warm, on_step),
         }
     }
 
     /// The objective and its slopes at given hyperparameters, with every weight of the problem in the model.
     ///
     /// # Errors
-    /// As [`Numeric::solve`]; also a method whose objective has no slopes.
+    /// As [`Numeric::solve`].
     pub fn slope(&self, options: &Options, budget: &Budget, hypers: &[f64]) -> Result<Slope, Failure> {
         match self {
             Numeric::Evidence(problem) => evidence::slope(problem, options, budget, hypers),
             Numeric::Laplace(problem) => laplace::solve::slope(problem, options, budget, hypers),
-            Numeric::Variational(_) => Err(Failure::NonFinite { step: "the slope of a bound" }),
+            Numeric::Variational(problem) => variational::slope(problem, options, budget, hypers),
         }
     }
 
@@ -132,7 +132,7 @@ impl Numeric {
                 let scales = p.terms.iter().filter_map(|t| t.precision.as_ref());
                 (&p.hypers, &p.weights, scales.flat_map(|(_, scales)| scales).collect())
             }
-            Numeric::Variational(_) => return Vec::new(),
+            Numeric::Variational(p) => return p.moving(values),
         };
         let mut used: Vec<bool> = hypers.iter().map(|h| h.rate > 0.0).collect();
         let priors = weights.iter().filter_map(|w| match w {

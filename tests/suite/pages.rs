@@ -2,16 +2,6 @@
 
 use sbl::Compiler;
 use sbl::diag::codes::CODES;
-use sbl::dist::{FAMILIES, page::page};
-
-const FAMILIES_HEAD: &str = "\
-# Families
-
-What may stand on the right of `~`. Arguments without `=` may be given by position; scale arguments are
-always named, so that a precision is never mistaken for a deviation. An argument is a number, or has the
-shape of the node. Generated from the records in `src/dist/`.
-
-";
 
 fn assert_current(file: &str, text: &str) {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
@@ -23,9 +13,16 @@ fn assert_current(file: &str, text: &str) {
 }
 
 #[test]
-fn families() {
-    let pages: Vec<String> = FAMILIES.iter().map(|f| page(f)).collect();
-    assert_current("docs/families.md", &(FAMILIES_HEAD.to_owned() + &pages.join("\n")));
+fn the_reference() {
+    let pages = sbl::help::reference();
+    for page in &pages {
+        assert_current(&format!("docs/reference/{}", page.file), &page.text);
+    }
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().to_string_lossy().into_owned();
+        assert!(pages.iter().any(|p| p.file == name), "docs/reference/{name} is made by nothing");
+    }
 }
 
 /// The first program on the page of a code raises it.
@@ -45,6 +42,32 @@ fn diagnostics_pages_show_what_they_explain() {
         let found = raised(program);
         if !found.iter().any(|c| c == code.code) {
             problems.push(format!("{}: its program raises {found:?}", code.code));
+        }
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+/// The last program on the page of a code that a program raises is the first one repaired: it raises nothing, and
+/// has a plan. Other pages say in words what to do.
+#[test]
+fn diagnostics_pages_end_with_the_repaired_program() {
+    let mut problems = Vec::new();
+    for code in CODES {
+        let programs: Vec<&str> = code.page.split("\n```sbl\n").skip(1).collect();
+        let repaired = programs.last().and_then(|rest| rest.split("```").next());
+        match (programs.len(), repaired) {
+            (2.., Some(program)) => {
+                let found = raised(program);
+                if !found.is_empty() {
+                    problems.push(format!("{}: its last program raises {found:?}", code.code));
+                }
+            }
+            _ if code.page.contains("**Fix.**") => {}
+            _ if ["E0208", "E0212"].contains(&code.code) => {}
+            _ => problems.push(format!("{}: neither a repaired program nor **Fix.**", code.code)),
+        }
+        if code.page.lines().count() < 8 {
+            problems.push(format!("{}: the page is too short to explain anything", code.code));
         }
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));

@@ -27,6 +27,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "runtime",
         ],
     ),
+    ("help", &["diag", "dist", "check", "plan"]),
 ];
 
 /// Folders and files of the command: they see the library as `sbl::` like any other program.
@@ -384,7 +385,7 @@ fn quoted_sections_of_the_mathematics_exist() {
     let sections: BTreeSet<String> =
         text.lines().filter(|l| l.starts_with("##")).filter_map(heading).collect();
     let mut problems = Vec::new();
-    for file in files("src", &["rs"]).into_iter().chain(files("stdlib", &["sbl"])) {
+    for file in files("src", &["rs", "md"]).into_iter().chain(files("stdlib", &["sbl"])) {
         for line in file.text.lines() {
             for (at, _) in line.match_indices("mathematics") {
                 // `mathematics.md` §1, §1.1: every number until the words change

@@ -196,7 +196,9 @@ impl<'a> At<'a> {
                         ArgShape::PerLevel => entry + k * size,
                         ArgShape::Cutpoints => k,
                     };
-                    let found = of_units.get(unit * stride + place.start + k);
+                    // a mean field has one argument that moves its bound, and gives that alone
+                    let start = if stride == 1 { 0 } else { place.start };
+                    let found = of_units.get(unit * stride + start + k);
                     if let (Some(bar), Some(found)) = (bar.get_mut(to), found) {
                         *bar += found;
                     }

@@ -120,12 +120,14 @@ pub fn learn(
         on_step,
         started: Instant::now(),
         trace: Vec::new(),
+        from: 0,
         stopped: None,
         joint: follows_gradient(plan),
         fine: false,
         additions: usize::MAX,
     };
-    let mut best: Option<Here> = None;
+    // and the trace of the start that is kept
+    let mut best: Option<(Here, Vec<f64>)> = None;
     for attempt in 0..starts {
         // four times larger, four times smaller, sixteen times larger …
         let factor = attempt.div_ceil(2) as f64 * 4f64.ln();
@@ -136,15 +138,15 @@ pub fn learn(
             Err(_) if best.is_some() => continue,
             Err(error) => return Err(error),
         };
-        if best.as_ref().is_none_or(|b| found.objective() > b.objective() + 1e-9) {
-            best = Some(found);
+        if best.as_ref().is_none_or(|(b, _)| found.objective() > b.objective() + 1e-9) {
+            best = Some((found, learner.trace[learner.from..].to_vec()));
         }
         if learner.stopped.is_some() {
             break;
         }
     }
-    let Some(best) = best else { return Err(Failure::NonFinite { step: "starts" }.into()) };
-    learner.finish(best, plan.options.restarts)
+    let Some((best, trace)) = best else { return Err(Failure::NonFinite { step: "starts" }.into()) };
+    learner.finish(best, trace, plan.options.restarts)
 }
 
 struct Learner<'a, 'o> {
@@ -155,6 +157,8 @@ struct Learner<'a, 'o> {
     on_step: &'a mut Observer<'o>,
     started: Instant,
     trace: Vec<f64>,
+    /// Where in it this start begins.
+    from: usize,
     stopped: Option<Stop>,
     /// Whether hyperparameters follow the gradient of the same objective.
     joint: bool,
@@ -205,6 +209,7 @@ impl Learner<'_, '_> {
     /// From one start to a maximum.
     fn climb(&mut self, start: Values) -> Result<Here, LearnError> {
         let start = self.ground(start);
+        self.from = self.trace.len();
         // one at a time means parameters too: few weights, parameters, twice as many, parameters …
         let grows = !self.joint && self.options.schedule == Schedule::Sequential;
         self.additions = if grows { 1 } else { usize::MAX };
@@ -262,8 +267,8 @@ impl Learner<'_, '_> {
     }
 
     /// The last climbs, and the certificate of everything together.
-    fn finish(mut self, mut here: Here, restarts: usize) -> Result<Learned, LearnError> {
-        (self.fine, self.additions) = (true, usize::MAX);
+    fn finish(mut self, mut here: Here, mut trace: Vec<f64>, restarts: usize) -> Result<Learned, LearnError> {
+        (self.fine, self.additions, self.from) = (true, usize::MAX, self.trace.len());
         for _ in 0..if self.joint { LAST } else { TURNS } {
             if self.stopped.is_some() {
                 break;
@@ -290,7 +295,8 @@ impl Learner<'_, '_> {
             None if report.certificate.gradient > STATIONARY => Stop::Stalled,
             None => Stop::Converged,
         };
-        solution.trace = self.trace;
+        trace.extend(&self.trace[self.from..]);
+        solution.trace = trace;
         Ok(Learned { solution, layout, params })
     }
 

@@ -17,6 +17,10 @@ const SETTLED: f64 = 1e-10;
 const REACH: f64 = 3.0;
 /// A weight of this well-determinedness is out of the model.
 const OUT: f64 = 1e-9;
+/// Largest change of a factor, and of ⟨f⟩, at which factors of weights and rows have settled, and the steps
+/// until then.
+const STILL: f64 = 1e-10;
+const SETTLING: usize = 300;
 /// Iterations without a change beyond rounding after which the ascent is over.
 const PATIENCE: usize = 20;
 
@@ -149,6 +153,44 @@ pub(crate) fn ascend(
     Ok(())
 }
 
+/// The best factors of weights and rows at given expectations of the hyperparameters.
+pub(crate) fn settle(core: &Core, state: State) -> Result<Climb, Failure> {
+    let held = vec![true; core.hypers.len()];
+    let best = |mut state: State| {
+        if core.groups.len() > 1 {
+            state.agree(core)?;
+        }
+        Climb::new(core, state)
+    };
+    let mut climb = best(state)?;
+    let mut memory = Anderson::default();
+    for _ in 0..SETTLING {
+        let f = climb.state.f();
+        let (u, goal) = positions(core, &climb.state, &held, &f);
+        let residual = &goal - &u;
+        let near = |climb: &Climb, to: &DVector<f64>| {
+            let next = best(moved(core, &climb.state, &held, to)).ok()?;
+            (next.bound >= climb.bound - ROUNDING * (1.0 + climb.bound.abs())).then_some(next)
+        };
+        let next = match near(&climb, &memory.next(&u, &residual, REACH)) {
+            Some(next) => next,
+            None => {
+                memory.forget();
+                match near(&climb, &goal) {
+                    Some(next) => next,
+                    None => break,
+                }
+            }
+        };
+        let change = (next.state.f() - &f).amax() / (f.amax() + f64::MIN_POSITIVE);
+        climb = next;
+        if residual.amax().max(change) <= STILL {
+            break;
+        }
+    }
+    Ok(climb)
+}
+
 /// ln⟨θ⟩ of the free hyperparameters and what each row has, now and where the updates point.
 fn positions(core: &Core, state: &State, held: &[bool], f: &DVector<f64>) -> (DVector<f64>, DVector<f64>) {
     let (mut now, mut goal) = (Vec::new(), Vec::new());
@@ -255,10 +297,7 @@ pub(crate) fn without(core: &Core, state: &State, out: &[usize]) -> State {
     }
     for h in 0..core.hypers.len() {
         let hyper = &core.hypers[h];
-        let scales_nothing = hyper.classes.is_empty()
-            && hyper.children.is_empty()
-            && hyper.weights.iter().all(|&i| !state.active[i]);
-        if hyper.point && scales_nothing {
+        if hyper.point && state.scales_nothing(core, h) {
             state.gone[h] = true;
         } else if !state.gone[h] && hyper.weights.iter().any(|i| out.contains(i)) {
             let mean = state.hypers[h].mean();

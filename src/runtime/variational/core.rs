@@ -98,6 +98,13 @@ pub(crate) struct Core {
 
 impl Core {
     pub fn new(problem: &Problem, options: &Options) -> Core {
+        let mut core = Core::whole(problem, options);
+        core.merge();
+        core
+    }
+
+    /// The same with every weight in the model, twins and columns of zeros too.
+    pub fn whole(problem: &Problem, options: &Options) -> Core {
         let m = problem.weights.len();
         let mut core = Core {
             x: DMatrix::zeros(0, m),
@@ -120,7 +127,6 @@ impl Core {
         };
         core.gather(problem);
         core.describe_hypers(problem);
-        core.merge();
         core
     }
 

@@ -11,8 +11,10 @@ mod bound;
 mod core;
 mod gamma;
 mod gaussian;
+mod slope;
 mod solve;
 mod start;
 mod state;
 
-pub use solve::solve;
+pub use slope::slope;
+pub use solve::{resume, solve};

@@ -91,3 +91,19 @@ pub struct Problem {
     /// Hyperparameters.
     pub hypers: Vec<Hyper>,
 }
+
+impl Problem {
+    /// Hyperparameters with a finite expectation that scale something, or are the rate of another.
+    pub fn moving(&self, values: &[f64]) -> Vec<usize> {
+        let mut used = vec![false; self.hypers.len()];
+        let rows = self.rows.iter().filter(|r| !matches!(r.kind, Kind::Bound { .. })).map(|r| &r.noise);
+        let weights = self.weights.iter().filter_map(|w| match w {
+            WeightPrior::Normal(product) => Some(product),
+            WeightPrior::Flat => None,
+        });
+        for product in rows.chain(weights).chain(self.hypers.iter().map(|h| &h.rate)) {
+            product.hypers.iter().for_each(|h| used[*h] = true);
+        }
+        (0..self.hypers.len()).filter(|h| used[*h] && values[*h].is_finite()).collect()
+    }
+}

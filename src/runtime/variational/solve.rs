@@ -1,12 +1,15 @@
 //! The mean field of a problem: starts, ascent, pruning, and what is reported.
 
-use super::ascend::{Climb, ascend, values, without};
+use nalgebra::DMatrix;
+
+use super::ascend::{Climb, ascend, settle, values, without};
 use super::core::Core;
 use super::problem::{Problem, WeightPrior};
 use super::start::{Start, start};
 use super::state::State;
 use crate::plan::ir::Options;
 use crate::runtime::control::{Budget, Control, Observer};
+use crate::runtime::evidence::Warm;
 use crate::runtime::factors::{best_contribution, contribution};
 use crate::runtime::solution::{Certificate, Failure, Finding, Report, Solution, Stop};
 
@@ -52,32 +55,63 @@ pub fn solve(
 }
 
 fn run(core: &Core, problem: &Problem, from: Start, control: &mut Control<'_>) -> Result<Climb, Failure> {
-    let mut held = vec![false; core.hypers.len()];
     let undetermined = is_undetermined(core);
     let from = if undetermined { Start { noise: HELD_NOISE, ..from } } else { from };
     let (hypers, rows) = start(core, problem, from);
     let mut climb = Climb::new(core, State::new(core, &hypers, &rows))?;
     if undetermined {
         // the bound prefers to interpolate: settle the weights at a held noise, then free it (mathematics §1)
-        for (held, hyper) in held.iter_mut().zip(&core.hypers) {
-            *held = !hyper.classes.is_empty();
-        }
+        let held: Vec<bool> = core.hypers.iter().map(|hyper| !hyper.classes.is_empty()).collect();
         ascend(core, &mut climb, &held, control)?;
-        held.fill(false);
     }
-    ascend(core, &mut climb, &held, control)?;
+    improve(core, &mut climb, control)?;
+    Ok(climb)
+}
+
+/// Fits a problem from given weights and expectations of the hyperparameters.
+///
+/// # Errors
+/// As [`solve`].
+pub fn resume(
+    problem: &Problem,
+    options: &Options,
+    budget: &Budget,
+    warm: &Warm,
+    on_step: &mut Observer<'_>,
+) -> Result<Solution, Failure> {
+    check(problem, budget)?;
+    let core = Core::new(problem, options);
+    let mut control = Control::new(options, budget, on_step);
+    let (usual, rows) = start(&core, problem, Start::attempt(0));
+    // infinite is one whose weights are all out
+    let hypers: Vec<f64> =
+        usual.iter().zip(&warm.hypers).map(|(usual, h)| if h.is_finite() { *h } else { *usual }).collect();
+    let state = State::new(&core, &hypers, &rows);
+    let out: Vec<usize> = (0..core.weights.len())
+        .filter(|i| state.active[*i] && core.weights[*i].is_some() && !warm.active.contains(i))
+        .collect();
+    let mut climb = settle(&core, without(&core, &state, &out))?;
+    improve(&core, &mut climb, &mut control)?;
+    let trace = control.trace.clone();
+    finish(&core, problem, &climb, trace, &control)
+}
+
+/// Ascends, and takes weights with a point precision of their own out and in, until nothing gains.
+fn improve(core: &Core, climb: &mut Climb, control: &mut Control<'_>) -> Result<(), Failure> {
+    let held = vec![false; core.hypers.len()];
+    ascend(core, climb, &held, control)?;
     let mut additions = core.weights.len();
     while control.stopped.is_none() {
         if let Some(i) = least_useful(core, &climb.state, control.options.min_gain) {
-            climb = Climb::new(core, without(core, &climb.state, &[i]))?;
-        } else if additions == 0 || !add_back(core, &mut climb, control.options.min_gain)? {
+            *climb = Climb::new(core, without(core, &climb.state, &[i]))?;
+        } else if additions == 0 || !add_back(core, climb, control.options.min_gain)? {
             break;
         } else {
             additions -= 1;
         }
-        ascend(core, &mut climb, &held, control)?;
+        ascend(core, climb, &held, control)?;
     }
-    Ok(climb)
+    Ok(())
 }
 
 /// At least twice as many weights with a precision of their own as observations, and a noise to be
@@ -164,19 +198,10 @@ fn finish(
     let state = &climb.state;
     let m = core.weights.len();
     let active: Vec<usize> = (0..m).filter(|&i| state.active[i]).collect();
-    let mut position = vec![usize::MAX; m];
-    active.iter().enumerate().for_each(|(at, &i)| position[i] = at);
-    let mut covariance = nalgebra::DMatrix::zeros(active.len(), active.len());
+    let covariance = covariance(state, &active);
     let (mut q, mut s, mut gain) = (vec![f64::NAN; m], vec![f64::NAN; m], vec![f64::NAN; m]);
     for group in &state.groups {
         let Some(gaussian) = &group.q else { continue };
-        let sigma = gaussian.covariance();
-        let order: Vec<usize> = group.penalised.iter().chain(&group.flat).copied().collect();
-        for (a, &i) in order.iter().enumerate() {
-            for (b, &j) in order.iter().enumerate() {
-                covariance[(position[i], position[j])] = sigma[(a, b)];
-            }
-        }
         for (&i, gamma) in group.penalised.iter().zip(gaussian.sharp_gamma()) {
             if core.is_judged(i) {
                 let (qi, si, alpha) = factors(core, state, i, gamma);
@@ -239,7 +264,25 @@ fn finish(
     })
 }
 
-fn check(problem: &Problem, budget: &Budget) -> Result<(), Failure> {
+/// Σ of these weights, all that are in the model; weights of different factors are independent.
+pub(super) fn covariance(state: &State, active: &[usize]) -> DMatrix<f64> {
+    let mut position = vec![usize::MAX; state.active.len()];
+    active.iter().enumerate().for_each(|(at, &i)| position[i] = at);
+    let mut covariance = DMatrix::zeros(active.len(), active.len());
+    for group in &state.groups {
+        let Some(gaussian) = &group.q else { continue };
+        let sigma = gaussian.covariance();
+        let order: Vec<usize> = group.penalised.iter().chain(&group.flat).copied().collect();
+        for (a, &i) in order.iter().enumerate() {
+            for (b, &j) in order.iter().enumerate() {
+                covariance[(position[i], position[j])] = sigma[(a, b)];
+            }
+        }
+    }
+    covariance
+}
+
+pub(super) fn check(problem: &Problem, budget: &Budget) -> Result<(), Failure> {
     let (n, m) = problem.design.shape();
     let hypers = problem.hypers.len();
     let known = |p: &super::problem::Product| p.hypers.iter().all(|&h| h < hypers);

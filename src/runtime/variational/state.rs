@@ -79,7 +79,7 @@ impl State {
             jitter: 0.0,
         };
         for (h, hyper) in core.hypers.iter().enumerate() {
-            state.gone[h] = hyper.own().is_some_and(|i| hyper.point && !core.usable[i]);
+            state.gone[h] = hyper.point && state.scales_nothing(core, h);
         }
         state.hypers = core
             .hypers
@@ -96,6 +96,14 @@ impl State {
             .collect();
         state.rows = core.classes.iter().zip(rows).map(|(class, at)| row_factor(class, *at)).collect();
         state
+    }
+
+    /// Whether nothing that a hyperparameter scales is in the model.
+    pub fn scales_nothing(&self, core: &Core, h: usize) -> bool {
+        let hyper = &core.hypers[h];
+        hyper.classes.is_empty()
+            && hyper.children.is_empty()
+            && hyper.weights.iter().all(|&i| !self.active[i])
     }
 
     /// ⟨known Π θ⟩ = known Π ⟨θ⟩
@@ -151,34 +159,12 @@ impl State {
     /// # Errors
     /// As [`Gaussian::new`].
     pub fn update_weights(&mut self, core: &Core, g: usize) -> Result<(), Failure> {
-        let penalised: Vec<usize> =
-            core.groups[g].iter().copied().filter(|&i| self.active[i] && core.weights[i].is_some()).collect();
-        let precision: Vec<f64> = penalised
-            .iter()
-            .map(|&i| core.weights[i].as_ref().map_or(0.0, |product| self.expected(product)))
-            .collect();
+        let penalised = self.penalised(core, &core.groups[g]);
         let flat = self.groups[g].flat.clone();
         let mut others = self.f();
         others -= &self.groups[g].f;
-        let n = core.y.len();
-        let (mut h, mut target) = (vec![0.0; n], DVector::zeros(n));
-        for (c, class) in core.classes.iter().enumerate() {
-            let precision = self.row_precision(core, c);
-            let root = precision.sqrt();
-            for r in class.rows.clone() {
-                h[r] = precision;
-                target[r] = match (&self.rows[c], &class.local) {
-                    // g f − h f²/2 with g = k (slope − curvature · offset)
-                    (RowFactor::Contact(_, bound), Local::Bound(_, _, offset)) => {
-                        class.count * (bound.slope - bound.curvature * (offset + others[r])) / root
-                    }
-                    _ => root * (core.y[r] - others[r]),
-                };
-            }
-        }
-        let around = Around { h: &h, target, penalised: &penalised, precision: &precision, flat: &flat };
-        let q = Gaussian::new(core, &around)?;
-        let mut f = DVector::zeros(n);
+        let (q, precision, h) = self.factor(core, (&penalised, &flat), &others)?;
+        let mut f = DVector::zeros(core.y.len());
         for (&i, &mean) in penalised.iter().chain(&flat).zip(&q.mean) {
             f.axpy(mean, &core.x.column(i), 1.0);
         }
@@ -200,6 +186,62 @@ impl State {
         self.jitter = self.jitter.max(q.jitter);
         group.q = Some(q);
         Ok(())
+    }
+
+    /// Goes to the means of f at which the factors of all groups agree: those of one factor for all weights,
+    /// which separate factors approach by turns.
+    ///
+    /// # Errors
+    /// As [`Gaussian::new`].
+    pub fn agree(&mut self, core: &Core) -> Result<(), Failure> {
+        let all: Vec<usize> = (0..core.weights.len()).collect();
+        let penalised = self.penalised(core, &all);
+        let flat: Vec<usize> = all.into_iter().filter(|&i| core.weights[i].is_none()).collect();
+        let (q, ..) = self.factor(core, (&penalised, &flat), &DVector::zeros(core.y.len()))?;
+        let mut mean = vec![0.0; core.weights.len()];
+        penalised.iter().chain(&flat).zip(&q.mean).for_each(|(&i, m)| mean[i] = *m);
+        for (group, weights) in self.groups.iter_mut().zip(&core.groups) {
+            group.f.fill(0.0);
+            weights.iter().for_each(|&i| group.f.axpy(mean[i], &core.x.column(i), 1.0));
+        }
+        Ok(())
+    }
+
+    /// Those of some weights that are in the model and have a normal prior.
+    fn penalised(&self, core: &Core, weights: &[usize]) -> Vec<usize> {
+        weights.iter().copied().filter(|&i| self.active[i] && core.weights[i].is_some()).collect()
+    }
+
+    /// The best factor of some weights where the others have this mean of f; prior precisions, and
+    /// precisions of rows.
+    fn factor(
+        &self,
+        core: &Core,
+        (penalised, flat): (&[usize], &[usize]),
+        others: &DVector<f64>,
+    ) -> Result<(Gaussian, Vec<f64>, Vec<f64>), Failure> {
+        let precision: Vec<f64> = penalised
+            .iter()
+            .map(|&i| core.weights[i].as_ref().map_or(0.0, |product| self.expected(product)))
+            .collect();
+        let n = core.y.len();
+        let (mut h, mut target) = (vec![0.0; n], DVector::zeros(n));
+        for (c, class) in core.classes.iter().enumerate() {
+            let precision = self.row_precision(core, c);
+            let root = precision.sqrt();
+            for r in class.rows.clone() {
+                h[r] = precision;
+                target[r] = match (&self.rows[c], &class.local) {
+                    // g f − h f²/2 with g = k (slope − curvature · offset)
+                    (RowFactor::Contact(_, bound), Local::Bound(_, _, offset)) => {
+                        class.count * (bound.slope - bound.curvature * (offset + others[r])) / root
+                    }
+                    _ => root * (core.y[r] - others[r]),
+                };
+            }
+        }
+        let around = Around { h: &h, target, penalised, precision: &precision, flat };
+        Ok((Gaussian::new(core, &around)?, precision, h))
     }
 
     /// a~ = a + (weights + observations)/2 + Σ of the shapes of its children
