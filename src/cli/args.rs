@@ -115,9 +115,11 @@ pub enum Command {
     #[command(after_help = "Example: sbl doc rbf")]
     Doc(Doc),
     /// Work at a prompt: build a model line by line, fit it, step through it, ask it why
-    #[command(after_help = "Example: sbl repl examples/sinc.sbl      `:help` lists the commands, Ctrl-D ends it.\n\n\
+    #[command(
+        after_help = "Example: sbl repl examples/sinc.sbl      `:help` lists the commands, Ctrl-D ends it.\n\n\
                       Standard input that is no terminal is a script: the session goes on after an error,\n\
-                      and the exit status is 1 at the end if there was one.")]
+                      and the exit status is 1 at the end if there was one."
+    )]
     Repl(Repl),
     /// Print a completion script for a shell
     #[command(after_help = "Example: sbl completions bash > ~/.local/share/bash-completion/completions/sbl")]

@@ -30,7 +30,9 @@ impl Engine {
         let path = Path::new(word);
         verify_file(path)?;
         let Some(format) = of_file(path) else {
-            let what = format!("found `{word}`, expected a format, or a file that ends in .svg, .dot, .mmd, .tex, .json or .txt");
+            let what = format!(
+                "found `{word}`, expected a format, or a file that ends in .svg, .dot, .mmd, .tex, .json or .txt"
+            );
             return Err(usage("graph", &what));
         };
         load::write(path, draw(dag, format).as_bytes())?;

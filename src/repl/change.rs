@@ -22,6 +22,15 @@ pub struct Change {
     pub after: String,
 }
 
+/// Everything that changed.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Changes {
+    /// Values, node by node in the order of the program.
+    pub values: Vec<Change>,
+    /// Which entries went and came, one line each.
+    pub moves: Vec<String>,
+}
+
 /// An entry that is there in both states.
 struct Entry {
     label: String,
@@ -31,8 +40,8 @@ struct Entry {
 }
 
 /// Everything that changed, node by node in the order of the program.
-pub fn changes(before: &FitResult, after: &FitResult) -> Vec<Change> {
-    let mut all = Vec::new();
+pub fn changes(before: &FitResult, after: &FitResult) -> Changes {
+    let mut all = Changes::default();
     for (name, value) in &after.nodes {
         let (Some(new), Some(old)) = (node(value), before.nodes.get(name).and_then(node)) else { continue };
         if new.role == Role::Observed || new.shape != old.shape {
@@ -47,13 +56,14 @@ fn node(value: &serde_json::Value) -> Option<NodeResult> {
     serde_json::from_value(value.clone()).ok()
 }
 
-fn of_node(name: &str, old: &NodeResult, new: &NodeResult, all: &mut Vec<Change>) {
-    let change = |what: String, before: String, after: String| Change { node: name.to_owned(), what, before, after };
+fn of_node(name: &str, old: &NodeResult, new: &NodeResult, all: &mut Changes) {
+    let change =
+        |what: String, before: String, after: String| Change { node: name.to_owned(), what, before, after };
     if new.shape.is_empty() {
         if let (Some(a), Some(b)) = (values(old).first(), values(new).first())
             && a != b
         {
-            all.push(change(name.to_owned(), number(*a, 5), number(*b, 5)));
+            all.values.push(change(name.to_owned(), number(*a, 5), number(*b, 5)));
         }
         return;
     }
@@ -76,25 +86,33 @@ fn of_node(name: &str, old: &NodeResult, new: &NodeResult, all: &mut Vec<Change>
     // a stable sort: ties stay in order
     entries.sort_by(|a, b| b.size.total_cmp(&a.size));
     for e in entries.iter().take(LISTED) {
-        all.push(change(format!("{name}  {}", e.label), number(e.before, 5), number(e.after, 5)));
+        all.values.push(change(format!("{name}  {}", e.label), number(e.before, 5), number(e.after, 5)));
     }
     if entries.len() > LISTED {
         let rest = plural(entries.len() - LISTED, "other");
-        all.push(change(format!("{name}  {rest}"), "changed less".to_owned(), String::new()));
+        all.values.push(change(format!("{name}  {rest}"), "changed less".to_owned(), String::new()));
     }
-    let gone: Vec<String> =
-        was.iter().enumerate().filter(|(_, i)| at(&is, **i).is_none()).map(|(k, _)| label(name, old, k)).collect();
-    let come: Vec<String> =
-        is.iter().enumerate().filter(|(_, i)| at(&was, **i).is_none()).map(|(k, _)| label(name, new, k)).collect();
+    let gone: Vec<String> = was
+        .iter()
+        .enumerate()
+        .filter(|(_, i)| at(&is, **i).is_none())
+        .map(|(k, _)| label(name, old, k))
+        .collect();
+    let come: Vec<String> = is
+        .iter()
+        .enumerate()
+        .filter(|(_, i)| at(&was, **i).is_none())
+        .map(|(k, _)| label(name, new, k))
+        .collect();
     let many = |labels: &[String]| {
         let named = labels.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-        if labels.len() > NAMED { format!("{named}, … ({})", labels.len()) } else { named }
+        if labels.len() > NAMED { format!("{named}, …") } else { named }
     };
     if !gone.is_empty() {
-        all.push(change(format!("{name}  pruned: {}", many(&gone)), was.len().to_string(), is.len().to_string()));
+        all.moves.push(format!("{name}: {} pruned, {} left: {}", gone.len(), is.len(), many(&gone)));
     }
     if !come.is_empty() {
-        all.push(change(format!("{name}  added: {}", many(&come)), was.len().to_string(), is.len().to_string()));
+        all.moves.push(format!("{name}: {} added, {} now: {}", come.len(), is.len(), many(&come)));
     }
 }
 

@@ -64,11 +64,29 @@ const fn command(
 
 /// Every command, in the order of `:help`.
 pub const COMMANDS: &[Command] = &[
-    command("load", "FILE", "take a program from a file, or a fit with its program", Takes::Files(&["sbl", "sblfit"]), Engine::load),
+    command(
+        "load",
+        "FILE",
+        "take a program from a file, or a fit with its program",
+        Takes::Files(&["sbl", "sblfit"]),
+        Engine::load,
+    ),
     command("list", "", "show the program", Takes::Nothing, Engine::list),
     command("model", "[NAME]", "choose one of several models", Takes::Model, Engine::choose),
-    command("data", "[FILE…]", "bind data, joined by column; alone: show the columns", Takes::Files(DATA), Engine::bind),
-    command("set", "[NAME = VALUE]", "override a constant of the program; alone: show them", Takes::Setting, Engine::set),
+    command(
+        "data",
+        "[FILE…]",
+        "bind data, joined by column; alone: show the columns",
+        Takes::Files(DATA),
+        Engine::bind,
+    ),
+    command(
+        "set",
+        "[NAME = VALUE]",
+        "override a constant of the program; alone: show them",
+        Takes::Setting,
+        Engine::set,
+    ),
     command("graph", "[text|dot|mermaid|svg|tikz|json|FILE]", "draw the graph", Takes::Graph, Engine::graph),
     command("blanket", "NODE", "the Markov blanket of a node", Takes::Node, Engine::blanket),
     command("dsep", "A B [given C…]", "whether two nodes are independent", Takes::Nodes, Engine::separation),
@@ -76,12 +94,42 @@ pub const COMMANDS: &[Command] = &[
     command("fit", "[METHOD(…)]", "fit; Ctrl-C stops and keeps what there is", Takes::Method, Engine::fit),
     command("step", "[N]", "make one iteration (or N), and show what changed", Takes::Number, Engine::step),
     command("show", "[NODE]", "the fit, or a node of it", Takes::Node, Engine::show),
-    command("why", "NODE or NODE[i]", "what decides about a node, or why a weight was kept or pruned", Takes::Node, Engine::why),
+    command(
+        "why",
+        "NODE or NODE[i]",
+        "what decides about a node, or why a weight was kept or pruned",
+        Takes::Node,
+        Engine::why,
+    ),
     command("predict", "{x: […]} or FILE", "predict new rows", Takes::Inputs, Engine::predict),
-    command("score", "FILE…", "measure the fit on data whose targets are known", Takes::Files(DATA), Engine::score),
-    command("sample", "[N]", "draw targets from the posterior, or from the prior without a fit", Takes::Number, Engine::sample),
-    command("plot", "[KIND] [FILE]", "a picture of the fit, here or in a file", Takes::Files(&["svg", "png"]), Engine::plot),
-    command("save", "FILE", "write the program (.sbl) or the fit (.sblfit)", Takes::Files(&["sbl", "sblfit"]), Engine::save),
+    command(
+        "score",
+        "FILE…",
+        "measure the fit on data whose targets are known",
+        Takes::Files(DATA),
+        Engine::score,
+    ),
+    command(
+        "sample",
+        "[N]",
+        "draw targets from the posterior, or from the prior without a fit",
+        Takes::Number,
+        Engine::sample,
+    ),
+    command(
+        "plot",
+        "[KIND] [FILE]",
+        "a picture of the fit, here or in a file",
+        Takes::Files(&["svg", "png"]),
+        Engine::plot,
+    ),
+    command(
+        "save",
+        "FILE",
+        "write the program (.sbl) or the fit (.sblfit)",
+        Takes::Files(&["sbl", "sblfit"]),
+        Engine::save,
+    ),
     command("seed", "[N]", "the seed of everything random", Takes::Number, Engine::seed),
     command("undo", "", "back to the state before the last change", Takes::Nothing, Engine::undo),
     command("help", "[NAME]", "this list, or the documentation of anything", Takes::Topic, Engine::help),
@@ -131,7 +179,11 @@ pub fn one<'a>(name: &str, words: &'a [String]) -> Result<&'a str, Failure> {
 
 /// A command that takes nothing.
 pub fn no_arguments(name: &str, arguments: &str) -> Result<(), Failure> {
-    if arguments.is_empty() { Ok(()) } else { Err(usage(name, &format!("found `{arguments}`, expected nothing"))) }
+    if arguments.is_empty() {
+        Ok(())
+    } else {
+        Err(usage(name, &format!("found `{arguments}`, expected nothing")))
+    }
 }
 
 /// The number that a command takes, from `least` on; `default` if there is none.
@@ -186,7 +238,11 @@ mod tests {
         assert_eq!(number("step", "", 1_usize, 1).unwrap(), 1);
         assert_eq!(number("step", "3", 1_usize, 1).unwrap(), 3);
         for wrong in ["0", "-1", "x", "1.5", "99999999999999999999999"] {
-            assert_eq!(number("step", wrong, 1_usize, 1).unwrap_err().diagnostics[0].code, "E0791", "{wrong}");
+            assert_eq!(
+                number("step", wrong, 1_usize, 1).unwrap_err().diagnostics[0].code,
+                "E0791",
+                "{wrong}"
+            );
         }
     }
 }

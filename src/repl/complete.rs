@@ -128,7 +128,8 @@ fn of_program(view: &View, line: &str) -> Candidates {
         _ => {}
     }
     let mut words: Vec<String> = Vec::new();
-    if before.is_empty() || matches!(last.map(|t| t.kind), Some(TokenKind::OpenBrace | TokenKind::Semicolon)) {
+    if before.is_empty() || matches!(last.map(|t| t.kind), Some(TokenKind::OpenBrace | TokenKind::Semicolon))
+    {
         words.extend(KEYWORDS.iter().filter(|k| !["from", "in"].contains(k)).map(|k| format!("{k} ")));
     }
     if let Some(call) = enclosing_call(line, &before) {
@@ -179,7 +180,16 @@ fn importable() -> Vec<String> {
 
 /// Element types.
 fn elements() -> Vec<String> {
-    let shown = [Elem::Real, Elem::Positive, Elem::Unit, Elem::Int, Elem::Count, Elem::Bool, Elem::Category, Elem::Ordered];
+    let shown = [
+        Elem::Real,
+        Elem::Positive,
+        Elem::Unit,
+        Elem::Int,
+        Elem::Count,
+        Elem::Bool,
+        Elem::Category,
+        Elem::Ordered,
+    ];
     shown.iter().map(|e| e.name().to_owned()).chain(["increasing".to_owned(), "simplex".to_owned()]).collect()
 }
 
@@ -235,7 +245,8 @@ mod tests {
                     t ~ Normal(phi * w, precision = tau)\n";
         let program = Program { text: text.to_owned(), ..Program::default() };
         let mut state = State::default().with_program(program).unwrap();
-        state = state.with_data(sbl::Data::new().vector("age", &[1.0]).unwrap().vector("bmi", &[1.0]).unwrap());
+        state =
+            state.with_data(sbl::Data::new().vector("age", &[1.0]).unwrap().vector("bmi", &[1.0]).unwrap());
         state.model = state.compile(None).ok();
         View::of(&state)
     }
@@ -271,7 +282,10 @@ mod tests {
     fn names_types_and_arguments() {
         assert_eq!(words("let a = ph"), ["phi"]);
         assert_eq!(words("mean(ta"), ["tau"]);
-        assert_eq!(words("w."), ["w.alpha"].to_vec().into_iter().filter(|w| w.starts_with("w.")).collect::<Vec<_>>());
+        assert_eq!(
+            words("w."),
+            ["w.alpha"].to_vec().into_iter().filter(|w| w.starts_with("w.")).collect::<Vec<_>>()
+        );
         assert_eq!(words("data z: cat"), ["category"]);
         assert_eq!(words("z ~ Stu"), ["StudentT("]);
         assert_eq!(words("z ~ Normal(0, pre"), ["precision = "]);
@@ -288,7 +302,9 @@ mod tests {
 
     #[test]
     fn any_prefix_of_anything_is_safe() {
-        for line in ["α ~ Normal(β[1], sd = \"é", ":data ünï/cödé", ")))(((", ":predict {α: [", "fit(:", "\"", ":"] {
+        for line in
+            ["α ~ Normal(β[1], sd = \"é", ":data ünï/cödé", ")))(((", ":predict {α: [", "fit(:", "\"", ":"]
+        {
             for end in (0..=line.len()).filter(|i| line.is_char_boundary(*i)) {
                 let found = complete(&view(), &line[..end]);
                 assert!(found.start <= end && line.is_char_boundary(found.start), "{line} {end}");

@@ -57,9 +57,8 @@ struct Change {
 impl Program {
     /// Whether there is anything to compile.
     pub fn has_statements(&self) -> bool {
-        self.module().is_some_and(|m| {
-            m.items.iter().any(|i| matches!(i, Item::Statement(_) | Item::Model(_)))
-        })
+        self.module()
+            .is_some_and(|m| m.items.iter().any(|i| matches!(i, Item::Statement(_) | Item::Model(_))))
     }
 
     /// The names that its statements define.
@@ -136,7 +135,8 @@ impl Edited {
                 return vec![self.replace(span_of(old), text)];
             }
         }
-        let last = module.items.iter().rev().find(|i| matches!(i, Item::Use(_) | Item::Fn(_) | Item::Prior(_)));
+        let last =
+            module.items.iter().rev().find(|i| matches!(i, Item::Use(_) | Item::Fn(_) | Item::Prior(_)));
         let at = match last {
             Some(item) => line_end(&self.program.text, span_of(item).end as usize),
             None => 0,
@@ -233,7 +233,8 @@ struct Body<'m> {
 
 /// The statements of the model that is meant, or the loose ones; `None` if there are none yet.
 fn body<'m>(module: &'m Module, current: Option<&str>) -> Option<Body<'m>> {
-    let models: Vec<_> = module.items.iter().filter_map(|i| if let Item::Model(m) = i { Some(m) } else { None }).collect();
+    let models: Vec<_> =
+        module.items.iter().filter_map(|i| if let Item::Model(m) = i { Some(m) } else { None }).collect();
     let wanted = models.iter().find(|m| Some(m.name.node.as_str()) == current).or(models.first());
     if let Some(model) = wanted {
         let end = (model.span.end as usize).saturating_sub(1);
@@ -278,7 +279,8 @@ fn clashing<'m>(old: &'m Statement, new: &[(String, Says)]) -> Vec<&'m Statement
 }
 
 fn same_target(a: &UseTarget, b: &UseTarget) -> bool {
-    let names = |path: &[sbl::syntax::ast::Ident]| -> Vec<String> { path.iter().map(|i| i.node.clone()).collect() };
+    let names =
+        |path: &[sbl::syntax::ast::Ident]| -> Vec<String> { path.iter().map(|i| i.node.clone()).collect() };
     match (a, b) {
         (UseTarget::Path(a), UseTarget::Path(b)) => names(a) == names(b),
         (UseTarget::Names(a, x), UseTarget::Names(b, y)) => names(a) == names(b) && names(x) == names(y),
@@ -364,7 +366,8 @@ mod tests {
     fn statements_extend_the_program() {
         let mut p = Program::default();
         assert!(!p.has_statements());
-        for entry in ["data x: real[N]  # inputs", "use std.priors.ard", "let a = 2*x", "use std.kernels.rbf"] {
+        for entry in ["data x: real[N]  # inputs", "use std.priors.ard", "let a = 2*x", "use std.kernels.rbf"]
+        {
             p = with(&p, entry).program;
         }
         assert_eq!(
@@ -395,7 +398,11 @@ mod tests {
     fn models_are_edited_inside() {
         let p = program("use std.priors.ard\nmodel m {\n    data x: real[N]\n    infer evidence\n}\n");
         let edited = with(&p, "let a = x");
-        assert!(edited.program.text.contains("    infer evidence\n    let a = x\n}\n"), "{}", edited.program.text);
+        assert!(
+            edited.program.text.contains("    infer evidence\n    let a = x\n}\n"),
+            "{}",
+            edited.program.text
+        );
         let edited = with(&edited.program, "infer variational");
         assert_eq!(edited.replaced, ["infer evidence"]);
         let other = with(&edited.program, "model other { data y: real[N] }");

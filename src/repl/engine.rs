@@ -26,11 +26,6 @@ pub type Watch = Arc<dyn Fn(&Progress) -> bool + Send + Sync>;
 pub trait Host {
     /// Calls `run` with what shall watch a fit: draws progress, looks for Ctrl-C.
     fn watch(&self, run: &mut dyn FnMut(Watch));
-
-    /// Columns and rows of a picture in the terminal.
-    fn size(&self) -> (usize, usize) {
-        (80, 24)
-    }
 }
 
 /// A host that watches nothing.
@@ -138,7 +133,13 @@ impl Engine {
         let answer = value::evaluate(&self.state, entry).map_err(|mut failure| {
             let word = entry.trim();
             if COMMANDS.iter().any(|c| c.name == word) || matches!(word, "exit" | "?") {
-                let command = if word == "exit" { "quit" } else if word == "?" { "help" } else { word };
+                let command = if word == "exit" {
+                    "quit"
+                } else if word == "?" {
+                    "help"
+                } else {
+                    word
+                };
                 if let Some(first) = failure.diagnostics.first_mut() {
                     first.help = Some(format!("commands begin with a colon: `:{command}`"));
                 }
@@ -162,7 +163,10 @@ impl Engine {
     pub(super) fn undo(&mut self, arguments: &str, reply: &mut Reply) -> Result<(), Failure> {
         command::no_arguments("undo", arguments)?;
         let Some((entry, former)) = self.past.pop() else {
-            return Err(nothing_yet("there is nothing to undo", "only what changed the session can be undone"));
+            return Err(nothing_yet(
+                "there is nothing to undo",
+                "only what changed the session can be undone",
+            ));
         };
         self.state = former;
         reply.note(format!("undone: {entry}"));

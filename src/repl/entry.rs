@@ -125,12 +125,22 @@ mod tests {
 
     #[test]
     fn completeness() {
-        for text in ["", "1 + 2", "let a = [1, 2]", ":predict {x: [1]}", ":load a(b.sbl", "f(]", "1 == 2", "# (",
-            ":predict {x: [\"[\"]}"]
-        {
+        for text in [
+            "",
+            "1 + 2",
+            "let a = [1, 2]",
+            ":predict {x: [1]}",
+            ":load a(b.sbl",
+            "f(]",
+            "1 == 2",
+            "# (",
+            ":predict {x: [\"[\"]}",
+        ] {
             assert!(is_complete(text), "{text}");
         }
-        for text in ["let a =", "plate n in N {", "f(1,", "1 +", ":predict {x: [1,", "## of w", ":predict {x: [\"]\""] {
+        for text in
+            ["let a =", "plate n in N {", "f(1,", "1 +", ":predict {x: [1,", "## of w", ":predict {x: [\"]\""]
+        {
             assert!(!is_complete(text), "{text}");
         }
     }

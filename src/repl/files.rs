@@ -80,7 +80,8 @@ impl Engine {
         if arguments.is_empty() {
             let name = self.model()?.name().to_owned();
             let others: Vec<&str> = models.iter().map(String::as_str).filter(|m| *m != name).collect();
-            let others = if others.is_empty() { String::new() } else { format!(" (others: {})", others.join(", ")) };
+            let others =
+                if others.is_empty() { String::new() } else { format!(" (others: {})", others.join(", ")) };
             reply.result(format!("{name}{others}"));
             return Ok(());
         }
@@ -187,7 +188,10 @@ impl Engine {
             }
             Some("sblfit") => self.fitted()?.to_bytes()?,
             _ => {
-                return Err(usage("save", &format!("found `{}`, expected a name that ends in .sbl or .sblfit", path.display())));
+                return Err(usage(
+                    "save",
+                    &format!("found `{}`, expected a name that ends in .sbl or .sblfit", path.display()),
+                ));
             }
         };
         load::write(&path, &bytes)?;
@@ -222,7 +226,8 @@ pub(super) fn verify_file(path: &Path) -> Result<(), Failure> {
 
 /// One line for every column of data.
 fn columns(data: &Data) -> String {
-    let rows: Vec<Vec<String>> = data.names().filter_map(|name| Some(about(name, data.column(name)?))).collect();
+    let rows: Vec<Vec<String>> =
+        data.names().filter_map(|name| Some(about(name, data.column(name)?))).collect();
     let align = [Align::Left, Align::Left, Align::Right, Align::Right, Align::Left];
     let lines = table(Some(&["column", "", "rows", "missing", "values"]), &align, &rows);
     format!("{}\n{}\n", data.origin(), lines.join("\n"))
@@ -248,7 +253,11 @@ fn about(name: &str, column: &Column) -> Vec<String> {
             levels.sort_unstable();
             levels.dedup();
             let shown = levels.iter().take(6).copied().collect::<Vec<_>>().join(", ");
-            let more = if levels.len() > 6 { format!(", … ({})", plural(levels.len(), "level")) } else { String::new() };
+            let more = if levels.len() > 6 {
+                format!(", … ({})", plural(levels.len(), "level"))
+            } else {
+                String::new()
+            };
             ("words".to_owned(), words.iter().filter(|w| w.is_none()).count(), format!("{shown}{more}"))
         }
     };

@@ -111,7 +111,10 @@ impl Engine {
     pub(super) fn sample(&mut self, arguments: &str, reply: &mut Reply) -> Result<(), Failure> {
         let n: usize = number("sample", arguments, 1, 1)?;
         if n > DRAWS {
-            return Err(usage("sample", &format!("found {n}, expected at most {DRAWS}; `sbl sample` draws more")));
+            return Err(usage(
+                "sample",
+                &format!("found {n}, expected at most {DRAWS}; `sbl sample` draws more"),
+            ));
         }
         let data = self.state.data.as_deref();
         let draws = match &self.state.fit {

@@ -26,7 +26,8 @@ pub fn of_node(plan: &Plan, model: &Model, node: &str, phase: &str) -> Option<Fo
             "learn parameters" => step(plan, |does| does.starts_with("learn ")),
             _ => None,
         };
-        let named = |does: &str| does.ends_with(&format!(": {node}")) || does.ends_with(&format!(" of {node}"));
+        let named =
+            |does: &str| does.ends_with(&format!(": {node}")) || does.ends_with(&format!(" of {node}"));
         let of = plan
             .steps
             .iter()
@@ -41,7 +42,8 @@ pub fn of_node(plan: &Plan, model: &Model, node: &str, phase: &str) -> Option<Fo
     // a quantity computed from unknowns follows them
     let id = model.typed().find(node)?;
     let dag = model.dag().node(id);
-    dag.deterministic.then(|| Formula { text: format!("{node} {}", dag.definition), of: "by its definition".to_owned() })
+    dag.deterministic
+        .then(|| Formula { text: format!("{node} {}", dag.definition), of: "by its definition".to_owned() })
 }
 
 fn step(plan: &Plan, is: impl Fn(&str) -> bool) -> Option<Formula> {

@@ -73,6 +73,10 @@ impl Highlighter for Typing {
 
 impl Validator for Typing {
     fn validate(&self, context: &mut ValidationContext<'_>) -> Result<ValidationResult> {
-        Ok(if is_complete(context.input()) { ValidationResult::Valid(None) } else { ValidationResult::Incomplete })
+        Ok(if is_complete(context.input()) {
+            ValidationResult::Valid(None)
+        } else {
+            ValidationResult::Incomplete
+        })
     }
 }

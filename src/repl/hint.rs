@@ -30,7 +30,8 @@ pub fn hint(view: &View, line: &str) -> Option<Hint> {
     let tokens: Vec<Token> = lex(line).into_iter().filter(|t| t.kind != TokenKind::Newline).collect();
     let told = |text: String| Hint { text: format!("   {}", cut(&text)), taken: 0 };
     // the name that ends here, with its points
-    let word = line.rsplit(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).next().unwrap_or_default();
+    let word =
+        line.rsplit(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).next().unwrap_or_default();
     if let Some((name, about)) = view.nodes.iter().find(|(name, _)| name == word) {
         return Some(told(format!("{name}: {about}")));
     }
@@ -100,7 +101,11 @@ mod tests {
     fn calls_show_their_arguments() {
         assert!(text("z ~ Normal(").starts_with("   Normal(mean: real, "), "{}", text("z ~ Normal("));
         assert!(text("let k = rbf(x, ").contains("width: positive"));
-        assert!(text("let k = rbf(x, scale = 1, ").contains("scale: "), "{}", text("let k = rbf(x, scale = 1, "));
+        assert!(
+            text("let k = rbf(x, scale = 1, ").contains("scale: "),
+            "{}",
+            text("let k = rbf(x, scale = 1, ")
+        );
     }
 
     #[test]

@@ -30,7 +30,10 @@ mod tests {
         assert_eq!(from(&[("SBL_HISTORY", "h"), ("HOME", "/u")]), Some("h".into()));
         assert_eq!(from(&[("SBL_HISTORY", ""), ("HOME", "/u")]), None);
         assert_eq!(from(&[("XDG_STATE_HOME", "/s"), ("HOME", "/u")]), Some("/s/sbl/history".into()));
-        assert_eq!(from(&[("XDG_STATE_HOME", "s"), ("HOME", "/u")]), Some("/u/.local/state/sbl/history".into()));
+        assert_eq!(
+            from(&[("XDG_STATE_HOME", "s"), ("HOME", "/u")]),
+            Some("/u/.local/state/sbl/history".into())
+        );
         assert_eq!(from(&[]), None);
     }
 }

@@ -23,6 +23,8 @@ mod show;
 mod state;
 mod step;
 mod terminal;
+#[cfg(test)]
+mod tests;
 mod value;
 mod view;
 mod why;

@@ -20,7 +20,8 @@ impl Answer {
         match self.value.rank {
             Rank::Scalar => format!("{}  {about}", self.entry(0, 0)),
             Rank::Vector => {
-                let shown: Vec<String> = (0..self.value.rows().min(ENTRIES)).map(|i| self.entry(i, 0)).collect();
+                let shown: Vec<String> =
+                    (0..self.value.rows().min(ENTRIES)).map(|i| self.entry(i, 0)).collect();
                 let more = if self.value.rows() > ENTRIES { format!(", {dots}") } else { String::new() };
                 format!("[{}{more}]  {about}", shown.join(", "))
             }

@@ -107,7 +107,8 @@ impl Engine {
         let align = [Align::Right, Align::Left, Align::Right, Align::Right];
         let mut lines = table(Some(&header), &align, &rows);
         if steps.len() > LISTED {
-            lines.push(self.style.faint(&format!("  and {} more", plural(steps.len() - LISTED, "iteration"))));
+            lines
+                .push(self.style.faint(&format!("  and {} more", plural(steps.len() - LISTED, "iteration"))));
         }
         lines.push(String::new());
         lines.join("\n")
@@ -138,7 +139,8 @@ impl Engine {
         ];
         let mut legend: Vec<Formula> = Vec::new();
         let mut rows = Vec::new();
-        for change in changes(from.fit.result(), fit.result()) {
+        let found = changes(from.fit.result(), fit.result());
+        for change in found.values {
             let by = formula(&change.node).map(|f| {
                 let at = legend.iter().position(|l| *l == f).unwrap_or_else(|| {
                     legend.push(f);
@@ -148,16 +150,22 @@ impl Engine {
             });
             rows.push(row(&change, by.unwrap_or_default()));
         }
-        if rows.is_empty() {
+        if rows.is_empty() && found.moves.is_empty() {
             lines.push("  nothing changed".to_owned());
             return lines.join("\n");
         }
+        lines.extend(found.moves.into_iter().map(|m| format!("  {m}")));
         let align = [Align::Left, Align::Right, Align::Right, Align::Left];
         let mut body = table(Some(&["", "before", "after", "by"]), &align, &rows).into_iter();
         lines.extend(body.next().map(|head| style.faint(&head)));
         lines.extend(body);
         for (i, formula) in legend.iter().enumerate() {
-            lines.push(format!("  {}  {}  {}", letter(i), formula.text, style.faint(&format!("({})", formula.of))));
+            lines.push(format!(
+                "  {}  {}  {}",
+                letter(i),
+                formula.text,
+                style.faint(&format!("({})", formula.of))
+            ));
         }
         lines.join("\n")
     }

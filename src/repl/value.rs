@@ -15,7 +15,9 @@ use sbl::diag::{Diagnostic, Diagnostics};
 use sbl::session::bind::{Bound, bind_training, diagnose};
 use sbl::session::result::NodeResult;
 use sbl::source::{SourceMap, Span};
-use sbl::syntax::ast::{Arg, Expr, ExprKind, Ident, Item, LetStmt, Module, Statement, StatementKind, TypeExpr};
+use sbl::syntax::ast::{
+    Arg, Expr, ExprKind, Ident, Item, LetStmt, Module, Statement, StatementKind, TypeExpr,
+};
 use sbl::syntax::{parse, parse_expr};
 
 use super::engine::nothing_yet;
@@ -71,7 +73,8 @@ pub fn evaluate(state: &State, text: &str) -> Result<Answer, Failure> {
 
     let module = extended(module.value, state.program.current.as_deref(), expr, &given);
     let options = check::Options { set: state.set.clone(), infer: None };
-    let typed = check::check(&mut sources, &module, &options, &Disk).map_err(|found| fail(found, &sources))?;
+    let typed =
+        check::check(&mut sources, &module, &options, &Disk).map_err(|found| fail(found, &sources))?;
     let current = state.program.current.as_deref();
     let Some(typed) = typed.value.into_iter().find(|m| current.is_none_or(|c| m.name == c)) else {
         return Err(nothing_yet("there is no model", "state one line by line, or load one: `:load FILE`"));
@@ -80,7 +83,12 @@ pub fn evaluate(state: &State, text: &str) -> Result<Answer, Failure> {
 }
 
 /// The module with the expression as one more `let` of its model, and a parameter for everything given.
-fn extended(mut module: Module, current: Option<&str>, expr: Expr, given: &BTreeMap<String, Given>) -> Module {
+fn extended(
+    mut module: Module,
+    current: Option<&str>,
+    expr: Expr,
+    given: &BTreeMap<String, Given>,
+) -> Module {
     let span = expr.span;
     let name = |text: &str| Ident::new(text.to_owned(), span);
     let number = |n: usize| Expr { kind: ExprKind::Number(n as f64, n.to_string()), span };
@@ -146,8 +154,11 @@ fn compute(
         (Why::NoDim(_) | Why::NoValue(_) | Why::NotKept, Some(found), _) => found.clone(),
         (Why::NoDim(dim), None, _) => {
             vec![
-                Diagnostic::error("E0793", format!("the dimension `{dim}` is not known before data are bound"))
-                    .help("bind some: `:data FILE`"),
+                Diagnostic::error(
+                    "E0793",
+                    format!("the dimension `{dim}` is not known before data are bound"),
+                )
+                .help("bind some: `:data FILE`"),
             ]
         }
         (Why::NotKept, None, Err(first)) => vec![match first.why {
@@ -168,8 +179,9 @@ fn compute(
     };
     let through_lets = mentions_any(typed, *e, &learned);
     let levels = source.and_then(|id| bound.levels.get(&id)).cloned().unwrap_or_default();
+    let indices = source.is_some_and(|id| typed.node(id).name.starts_with("relevant("));
     Ok(Answer {
-        ty: format!("{}{shape}", node.ty.elem.name()),
+        ty: format!("{}{shape}", if indices { "count" } else { node.ty.elem.name() }),
         value: (*value).clone(),
         levels,
         at_means: at_means || through_lets,
@@ -283,11 +295,15 @@ impl Known<'_> {
             return Err(Diagnostic::error("E0793", format!("`{node}` {why}")).at(span, "asked for here"));
         };
         if value.array.is_empty() {
-            return Err(Diagnostic::error("E0793", format!("nothing of `{node}` is relevant: every entry was pruned"))
-                .at(span, "asked for here"));
+            return Err(Diagnostic::error(
+                "E0793",
+                format!("nothing of `{node}` is relevant: every entry was pruned"),
+            )
+            .at(span, "asked for here"));
         }
         let name = format!("{what}({node})");
-        let elem = if what == "relevant" { "count" } else { "real" }.to_owned();
+        // indices are no parameters; their type is put right when they are shown
+        let elem = if what == "relevant" { "positive" } else { "real" }.to_owned();
         self.given.insert(name.clone(), Given { name: name.clone(), elem, value });
         Ok(name)
     }
@@ -379,7 +395,9 @@ fn relevant(node: &NodeResult) -> Option<Value> {
     let picked: Vec<usize> = match (&node.active, &node.relevant) {
         (Some(active), _) => active.clone(),
         (None, Some(relevant)) => relevant.clone(),
-        (None, None) if !node.shape.is_empty() && node.sd.is_some() => (0..node.shape.iter().product()).collect(),
+        (None, None) if !node.shape.is_empty() && node.sd.is_some() => {
+            (0..node.shape.iter().product()).collect()
+        }
         _ => return None,
     };
     Some(Value::vector(picked.into_iter().map(|i| (i + 1) as f64).collect()))

@@ -63,7 +63,8 @@ static KNOWN: LazyLock<Vec<Function>> = LazyLock::new(known);
 impl View {
     /// Of a state.
     pub fn of(state: &State) -> View {
-        let mut view = View { fitted: state.fit.is_some(), models: state.program.models(), ..View::default() };
+        let mut view =
+            View { fitted: state.fit.is_some(), models: state.program.models(), ..View::default() };
         if let Some(model) = &state.model {
             for node in model.dag().nodes() {
                 view.nodes.push((node.name.clone(), format!("{}, {}", node.ty, node.role.name())));
@@ -102,7 +103,13 @@ fn known() -> Vec<Function> {
         let shown: Vec<String> = f
             .args
             .iter()
-            .map(|a| if a.positional { format!("{}: {}", a.name, a.elem.name()) } else { format!("{} = {}", a.name, a.elem.name()) })
+            .map(|a| {
+                if a.positional {
+                    format!("{}: {}", a.name, a.elem.name())
+                } else {
+                    format!("{} = {}", a.name, a.elem.name())
+                }
+            })
             .collect();
         let signature = format!("{}({})", f.name, shown.join(", "));
         all.push(Function { name: f.name.to_owned(), arguments, signature, kind: FunctionKind::Draw });
@@ -185,10 +192,17 @@ mod tests {
     #[test]
     fn what_everyone_uses_is_known() {
         let view = View::default();
-        for (name, argument) in
-            [("Normal", "precision"), ("ard", "shape"), ("rbf", "width"), ("sqdist", "x"), ("evidence", "updates")]
-        {
-            assert!(view.called(name).any(|f| f.arguments.iter().any(|a| a == argument)), "{name} {argument}");
+        for (name, argument) in [
+            ("Normal", "precision"),
+            ("ard", "shape"),
+            ("rbf", "width"),
+            ("sqdist", "x"),
+            ("evidence", "updates"),
+        ] {
+            assert!(
+                view.called(name).any(|f| f.arguments.iter().any(|a| a == argument)),
+                "{name} {argument}"
+            );
         }
     }
 }

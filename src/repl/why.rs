@@ -74,10 +74,14 @@ fn parse(text: &str) -> Result<(&str, Option<Vec<usize>>), Failure> {
     let text = text.trim();
     let Some((name, rest)) = text.split_once('[') else { return Ok((text, None)) };
     let inside = rest.trim_end().strip_suffix(']');
-    let indices: Option<Vec<usize>> = inside.and_then(|r| r.split(',').map(|i| i.trim().parse().ok()).collect());
+    let indices: Option<Vec<usize>> =
+        inside.and_then(|r| r.split(',').map(|i| i.trim().parse().ok()).collect());
     match indices {
         Some(indices) if indices.iter().all(|i| *i > 0) => Ok((name.trim(), Some(indices))),
-        _ => Err(usage("why", &format!("found `{text}`, expected an entry by its index from 1, such as `w[12]`"))),
+        _ => Err(usage(
+            "why",
+            &format!("found `{text}`, expected an entry by its index from 1, such as `w[12]`"),
+        )),
     }
 }
 
@@ -100,17 +104,18 @@ fn conditional(dag: &Dag, id: NodeId) -> Option<String> {
 
 fn blanket(dag: &Dag, id: NodeId) -> Vec<String> {
     let blanket = markov_blanket(dag, id);
-    let names = |ids: &[NodeId]| ids.iter().map(|id| dag.node(*id).name.as_str()).collect::<Vec<_>>().join(", ");
-    let parts: Vec<String> = [
-        ("parents", &blanket.parents),
-        ("children", &blanket.children),
-        ("coparents", &blanket.coparents),
-    ]
-    .iter()
-    .filter(|(_, ids)| !ids.is_empty())
-    .map(|(what, ids)| format!("{what} {}", names(ids)))
-    .collect();
-    vec![format!("  Markov blanket: {}", if parts.is_empty() { "nothing".to_owned() } else { parts.join("; ") })]
+    let names =
+        |ids: &[NodeId]| ids.iter().map(|id| dag.node(*id).name.as_str()).collect::<Vec<_>>().join(", ");
+    let parts: Vec<String> =
+        [("parents", &blanket.parents), ("children", &blanket.children), ("coparents", &blanket.coparents)]
+            .iter()
+            .filter(|(_, ids)| !ids.is_empty())
+            .map(|(what, ids)| format!("{what} {}", names(ids)))
+            .collect();
+    vec![format!(
+        "  Markov blanket: {}",
+        if parts.is_empty() { "nothing".to_owned() } else { parts.join("; ") }
+    )]
 }
 
 /// What the plan does with a node.
@@ -175,21 +180,30 @@ fn entry(
         ([rows, cols], [i, j]) if i <= rows && j <= cols => (i - 1) + (j - 1) * rows,
         (shape, _) => {
             let shape: Vec<String> = shape.iter().map(ToString::to_string).collect();
-            let shape = if shape.is_empty() { "a scalar".to_owned() } else { format!("[{}]", shape.join(", ")) };
+            let shape =
+                if shape.is_empty() { "a scalar".to_owned() } else { format!("[{}]", shape.join(", ")) };
             let index: Vec<String> = index.iter().map(ToString::to_string).collect();
             let what = format!("`{name}` has no entry [{}]: it is {shape}", index.join(", "));
             return Err(wrong(what, "indices count from 1"));
         }
     };
-    let Some(block) = fit.posterior().block(id).filter(|b| b.len == node.shape.iter().product::<usize>()) else {
-        return Err(wrong(format!("`{name}` has no weights that are kept or pruned"), "ask for an entry of a latent node"));
+    let Some(block) = fit.posterior().block(id).filter(|b| b.len == node.shape.iter().product::<usize>())
+    else {
+        return Err(wrong(
+            format!("`{name}` has no weights that are kept or pruned"),
+            "ask for an entry of a latent node",
+        ));
     };
     let get = |v: &[Option<f64>]| v.get(at).copied().flatten();
     let (q, s, gain) = (get(&block.q), get(&block.s), get(&block.gain));
     let kept = block.active.binary_search(&at).ok();
     let shown: Vec<String> = index.iter().map(ToString::to_string).collect();
     let label = labels.get(at).map(|l| format!(" ({l})")).unwrap_or_default();
-    let mut lines = vec![format!("{name}[{}]{label}: {}", shown.join(", "), if kept.is_some() { "kept" } else { "pruned" })];
+    let mut lines = vec![format!(
+        "{name}[{}]{label}: {}",
+        shown.join(", "),
+        if kept.is_some() { "kept" } else { "pruned" }
+    )];
     if let Some(k) = kept {
         let n = fit.posterior().mean.len();
         let i = block.start + k;
@@ -210,7 +224,12 @@ fn entry(
         return Ok(lines);
     };
     let (q2, ratio) = (q * q, q * q / s);
-    lines.push(format!("  quality q² = {}, sparsity s = {}, q²/s = {}", number(q2, 4), number(s, 4), number(ratio, 3)));
+    lines.push(format!(
+        "  quality q² = {}, sparsity s = {}, q²/s = {}",
+        number(q2, 4),
+        number(s, 4),
+        number(ratio, 3)
+    ));
     let min_gain = fit.model().plan().map_or(0.0, |p| p.options.min_gain);
     match (kept.is_some(), q2 > s) {
         (true, true) => {
@@ -231,7 +250,10 @@ fn entry(
             ));
         }
         (false, false) => {
-            lines.push("  q² ≤ s: the evidence rises all the way as its precision goes to ∞, so the weight is 0".to_owned());
+            lines.push(
+                "  q² ≤ s: the evidence rises all the way as its precision goes to ∞, so the weight is 0"
+                    .to_owned(),
+            );
         }
         (true, false) => {
             lines.push("  q² ≤ s: it is not relevant, and stays with a finite precision because its prior is proper, or the fit is not finished".to_owned());

@@ -68,6 +68,8 @@ mod syntax_format;
 mod syntax_limits;
 mod syntax_properties;
 mod syntax_trees;
+#[cfg(unix)]
+mod terminal;
 mod tidy;
 mod variational;
 mod variational_params;
