@@ -18,8 +18,6 @@ use crate::cli::screen::Screen;
 const PROMPT: &str = "sbl> ";
 /// Entries that are remembered.
 const REMEMBERED: usize = 2000;
-/// Unreadable input in a row after which the terminal counts as gone.
-const PATIENCE: usize = 20;
 
 type Lines = Editor<Typing, FileHistory>;
 
@@ -41,11 +39,9 @@ pub fn run(mut engine: Engine, screen: &Screen) -> Result<Exit, Failure> {
     )));
     interrupt::keep_the_session();
     let mut kept = Kept::begin(&mut lines, screen);
-    let mut unreadable = 0;
     loop {
         match lines.readline(PROMPT) {
             Ok(text) => {
-                unreadable = 0;
                 kept.keep(&mut lines, &text, screen);
                 let reply = engine.enter(&text);
                 write::answer(&reply, screen)?;
@@ -59,8 +55,7 @@ pub fn run(mut engine: Engine, screen: &Screen) -> Result<Exit, Failure> {
             // the line is gone, the session stays
             Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => {}
             Err(ReadlineError::Eof) => break,
-            Err(ReadlineError::Io(e)) if e.kind() == ErrorKind::InvalidData && unreadable < PATIENCE => {
-                unreadable += 1;
+            Err(ReadlineError::Io(e)) if e.kind() == ErrorKind::InvalidData => {
                 screen.note("the line is not UTF-8 and was left out");
             }
             Err(_) => break,
