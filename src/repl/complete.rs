@@ -164,9 +164,16 @@ pub fn enclosing_call(line: &str, tokens: &[Token]) -> Option<String> {
     None
 }
 
-/// The arguments that are named in a line already.
-fn used_arguments(line: &str, tokens: &[Token]) -> Vec<String> {
+/// The arguments that the open call at the end names already.
+pub fn used_arguments(line: &str, tokens: &[Token]) -> Vec<String> {
+    let mut depth = 0_i32;
+    let inside = tokens.iter().rposition(|t| {
+        depth += i32::from(t.kind.is_close()) - i32::from(t.kind.is_open());
+        depth < 0
+    });
     tokens
+        .get(inside.map_or(0, |i| i + 1)..)
+        .unwrap_or_default()
         .windows(2)
         .filter(|w| w[0].kind == TokenKind::Word && w[1].kind == TokenKind::Equals)
         .map(|w| w[0].text(line).to_owned())

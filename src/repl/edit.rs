@@ -190,8 +190,11 @@ impl Edited {
             }
         }
         if !placed {
+            // the brace of a model stands on a line of its own
+            let inside = self.program.text[..body.end].ends_with('\n');
             let end = line_end(&self.program.text, body.end);
-            changes.push(Change { at: end..end, by: format!("\n{text}\n") });
+            let by = if inside { format!("{text}\n") } else { format!("\n{text}\n") };
+            changes.push(Change { at: end..end, by });
         }
         changes
     }

@@ -4,7 +4,7 @@
 use sbl::syntax::token::{Token, TokenKind, lex};
 
 use super::command::{self, COMMANDS};
-use super::complete::enclosing_call;
+use super::complete::{enclosing_call, used_arguments};
 use super::view::View;
 
 /// A hint.
@@ -42,12 +42,8 @@ pub fn hint(view: &View, line: &str) -> Option<Hint> {
     let call = enclosing_call(line, &solid)?;
     let overloads: Vec<&str> = view.called(&call).map(|f| f.signature.as_str()).collect();
     // of several, the one that has the arguments named so far
-    let named: Vec<&str> = solid
-        .windows(2)
-        .filter(|w| w[0].kind == TokenKind::Word && w[1].kind == TokenKind::Equals)
-        .map(|w| w[0].text(line))
-        .collect();
-    let fits = view.called(&call).find(|f| named.iter().all(|n| f.arguments.iter().any(|a| a == n)));
+    let named = used_arguments(line, &solid);
+    let fits = view.called(&call).find(|f| named.iter().all(|n| f.arguments.contains(n)));
     let signature = fits.map(|f| f.signature.as_str()).or(overloads.first().copied())?;
     Some(told(signature.to_owned()))
 }

@@ -91,7 +91,7 @@ fn commands_about_the_graph() {
     assert!(ok(&mut e, ":dsep w.alpha t given w").contains("are independent given w"));
     assert!(ok(&mut e, ":dsep w tau given t").contains("can depend"));
     assert!(ok(&mut e, ":plan").contains("plan evidence"));
-    wrong(&mut e, ":blanket nobody", "E0205");
+    wrong(&mut e, ":blanket nobody", "E0551");
     wrong(&mut e, ":dsep w", "E0791");
     wrong(&mut e, ":graph out.xyz", "E0791");
     wrong(&mut engine(), ":graph", "E0792");
@@ -103,7 +103,7 @@ fn data_are_bound_and_inspected() {
     assert!(ok(&mut e, ":data examples/data/sinc.csv").contains("100 rows, 2 columns"));
     let shown = ok(&mut e, ":data");
     assert!(shown.contains("x") && shown.contains("-10.00 to 10.00"), "{shown}");
-    wrong(&mut e, ":data nowhere.csv", "E0752");
+    wrong(&mut e, ":data nowhere.csv", "E0750");
     wrong(&mut e, ":data -", "E0791");
     // what the model cannot take is said, and no error yet
     assert!(ok(&mut e, "data z: real[N]\n:data examples/data/sinc.csv").contains("cannot take the data yet"));
@@ -132,7 +132,7 @@ fn the_fit_is_asked() {
     assert!(ok(&mut e, "phi * w").contains("real[100]"));
     assert!(ok(&mut e, "w.alpha").contains("inf"));
     wrong(&mut e, "sd(tau)", "E0793");
-    wrong(&mut e, "w[1000]", "E0304");
+    wrong(&mut e, "w[1000]", "E0305");
     assert!(ok(&mut e, ":show w").contains("|mean|/sd"));
     assert!(ok(&mut e, ":score examples/data/sinc.csv").contains("rmse"));
     // a changed program has no fit
@@ -164,7 +164,7 @@ fn why_speaks_of_nodes_and_weights() {
     wrong(&mut e, ":why w[0]", "E0791");
     wrong(&mut e, ":why w[102]", "E0791");
     wrong(&mut e, ":why", "E0791");
-    wrong(&mut e, ":why nobody", "E0205");
+    wrong(&mut e, ":why nobody", "E0551");
 }
 
 /// The iterations of `:step` are those of `:fit`, and a fit after steps is the same to the bit.
@@ -242,7 +242,7 @@ fn predictions_of_what_is_typed() {
     let mean: f64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
     assert!((mean - p.mean()[1]).abs() < 1e-4, "{shown}");
     wrong(&mut e, ":predict", "E0791");
-    wrong(&mut e, ":predict {x: [1}", "E0758");
+    wrong(&mut e, ":predict {x: [1}", "E0759");
     wrong(&mut e, ":predict {y: [1]}", "E0702");
     assert!(ok(&mut e, ":sample 2").lines().count() >= 3);
     wrong(&mut e, ":sample 0", "E0791");
@@ -289,7 +289,7 @@ fn files_settings_and_models() {
     ok(&mut e, ":seed 4");
     assert_eq!(ok(&mut e, ":seed"), "4\n");
     wrong(&mut e, ":seed x", "E0791");
-    wrong(&mut e, ":load nowhere.sbl", "E0752");
+    wrong(&mut e, ":load nowhere.sbl", "E0750");
 }
 
 #[test]
