@@ -62,7 +62,7 @@ pub fn run(args: &Compare, screen: &Screen) -> Result<Exit, Failure> {
 fn fit(model: &sbl::Model, data: &Data, args: &Compare, screen: &Screen) -> Result<Fit, Failure> {
     let progress = Progress::start(screen, "preparing");
     let shown = progress.clone();
-    let options = Options::default().seed(args.seed).cancel(interrupt::cancel());
+    let options = Options::default().seed(args.seed).cancel(&interrupt::cancel());
     let mut options = options.on_step(move |step| {
         shown.step(step.iteration, step.objective, step.active);
         if interrupt::asked() { step.stop() } else { step.go_on() }

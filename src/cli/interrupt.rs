@@ -2,7 +2,7 @@
 //! at once.
 
 use std::process;
-use std::sync::OnceLock;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sbl::Cancel;
@@ -11,7 +11,7 @@ use super::failure::{Exit, Failure};
 use crate::io::write;
 
 /// What a fit listens to.
-static CANCEL: OnceLock<Cancel> = OnceLock::new();
+static CANCEL: Mutex<Option<Cancel>> = Mutex::new(None);
 static GRACEFUL: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
 static KEPT: AtomicBool = AtomicBool::new(false);
@@ -31,28 +31,36 @@ pub fn install() {
 
 /// Runs something that looks at [`asked`] and can stop by itself.
 pub fn gracefully<T>(run: impl FnOnce() -> T) -> T {
-    ASKED.store(false, Ordering::SeqCst);
+    // at a prompt, what was asked of an earlier fit is not asked of this one
+    if KEPT.load(Ordering::SeqCst)
+        && ASKED.swap(false, Ordering::SeqCst)
+        && let Ok(mut cancel) = CANCEL.lock()
+    {
+        *cancel = None;
+    }
     GRACEFUL.store(true, Ordering::SeqCst);
     let result = run();
     GRACEFUL.store(false, Ordering::SeqCst);
     result
 }
 
-<<<<<<< HEAD
 /// From now on Ctrl-C ends nothing but what looks at [`asked`]: a session at a prompt stays.
 pub fn keep_the_session() {
     KEPT.store(true, Ordering::SeqCst);
-=======
+}
+
 /// The token that Ctrl-C uses: the step in progress is abandoned, what there is is kept.
-pub fn cancel() -> &'static Cancel {
-    CANCEL.get_or_init(Cancel::new)
+pub fn cancel() -> Cancel {
+    match CANCEL.lock() {
+        Ok(mut cancel) => cancel.get_or_insert_default().clone(),
+        Err(_) => Cancel::new(),
+    }
 }
 
 /// An error, with the status of an interruption if there was one.
 pub fn failure(error: sbl::Error) -> Failure {
     let failure = Failure::from(error);
     if asked() { Failure { exit: Exit::Interrupted, ..failure } } else { failure }
->>>>>>> main
 }
 
 /// Whether Ctrl-C was pressed.

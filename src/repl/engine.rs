@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sbl::data::Data;
 use sbl::diag::Diagnostic;
 use sbl::diag::suggest::closest;
-use sbl::{Fit, Model, Options, Progress};
+use sbl::{Cancel, Fit, Model, Options, Progress};
 
 use super::command::{self, COMMANDS};
 use super::entry::{Kind, entries, kind};
@@ -24,8 +24,8 @@ pub type Watch = Arc<dyn Fn(&Progress) -> bool + Send + Sync>;
 
 /// Where the session runs.
 pub trait Host {
-    /// Calls `run` with what shall watch a fit: draws progress, looks for Ctrl-C.
-    fn watch(&self, run: &mut dyn FnMut(Watch));
+    /// Calls `run` with what shall watch a fit, and what ends it: draws progress, looks for Ctrl-C.
+    fn watch(&self, run: &mut dyn FnMut(Watch, &Cancel));
 }
 
 /// A host that watches nothing.
@@ -34,8 +34,8 @@ pub struct Nobody;
 
 #[cfg(test)]
 impl Host for Nobody {
-    fn watch(&self, run: &mut dyn FnMut(Watch)) {
-        run(Arc::new(|_| true));
+    fn watch(&self, run: &mut dyn FnMut(Watch, &Cancel)) {
+        run(Arc::new(|_| true), &Cancel::new());
     }
 }
 
@@ -199,9 +199,9 @@ impl Engine {
     ) -> Result<Fit, Failure> {
         let also = Arc::new(also);
         let mut fitted = None;
-        self.host.watch(&mut |watch| {
+        self.host.watch(&mut |watch, cancel| {
             let also = Arc::clone(&also);
-            let options = Options::default().seed(self.state.seed).on_step(move |step| {
+            let options = Options::default().seed(self.state.seed).cancel(cancel).on_step(move |step| {
                 let (mine, theirs) = (also(step), watch(step));
                 if mine && theirs { step.go_on() } else { step.stop() }
             });

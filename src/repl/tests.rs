@@ -313,13 +313,14 @@ fn help_and_unknown_commands() {
 struct Impatient(usize);
 
 impl Host for Impatient {
-    fn watch(&self, run: &mut dyn FnMut(Watch)) {
+    fn watch(&self, run: &mut dyn FnMut(Watch, &sbl::Cancel)) {
         let left = Mutex::new(self.0);
-        run(Arc::new(move |_| {
+        let watch: Watch = Arc::new(move |_| {
             let Ok(mut left) = left.lock() else { return false };
             *left = left.saturating_sub(1);
             *left > 0
-        }));
+        });
+        run(watch, &sbl::Cancel::new());
     }
 }
 

@@ -72,7 +72,7 @@ pub fn evaluate(state: &State, text: &str) -> Result<Answer, Failure> {
     let Known { given, at_means, .. } = known;
 
     let module = extended(module.value, state.program.current.as_deref(), expr, &given);
-    let options = check::Options { set: state.set.clone(), infer: None };
+    let options = check::Options { set: state.set.clone(), ..check::Options::default() };
     let typed =
         check::check(&mut sources, &module, &options, &Disk).map_err(|found| fail(found, &sources))?;
     let current = state.program.current.as_deref();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use sbl::Cancel;
 use sbl::diag::render::{RenderOptions, render};
 
 use super::engine::{Host, Watch};
@@ -37,14 +38,15 @@ pub struct Watched {
 }
 
 impl Host for Watched {
-    fn watch(&self, run: &mut dyn FnMut(Watch)) {
+    fn watch(&self, run: &mut dyn FnMut(Watch, &Cancel)) {
         let progress = Progress::start(&self.screen, "fitting");
         let bar = progress.clone();
         interrupt::gracefully(|| {
-            run(Arc::new(move |step| {
+            let watch: Watch = Arc::new(move |step| {
                 bar.step(step.iteration, step.objective, step.active);
                 !interrupt::asked()
-            }));
+            });
+            run(watch, &interrupt::cancel());
         });
         progress.finish();
     }

@@ -19,11 +19,8 @@ pub struct Options {
     pub(crate) threads: usize,
     pub(crate) max_time: Option<Duration>,
     pub(crate) max_memory: usize,
-<<<<<<< HEAD
     pub(crate) max_iter: Option<usize>,
-=======
     pub(crate) cancel: Option<Cancel>,
->>>>>>> main
     pub(crate) on_step: Option<OnStep>,
     /// What the callback said when it panicked.
     pub(crate) broken: Mutex<Option<Fault>>,
@@ -33,19 +30,16 @@ type OnStep = Mutex<Box<dyn FnMut(&Progress) -> ControlFlow<()> + Send>>;
 
 impl Default for Options {
     fn default() -> Self {
-<<<<<<< HEAD
-        Self { seed: 0, threads: 1, max_time: None, max_memory: 8 << 30, max_iter: None, on_step: None }
-=======
         Self {
             seed: 0,
             threads: 1,
             max_time: None,
             max_memory: 8 << 30,
+            max_iter: None,
             cancel: None,
             on_step: None,
             broken: Mutex::new(None),
         }
->>>>>>> main
     }
 }
 
@@ -56,11 +50,8 @@ impl std::fmt::Debug for Options {
             .field("threads", &self.threads)
             .field("max_time", &self.max_time)
             .field("max_memory", &self.max_memory)
-<<<<<<< HEAD
             .field("max_iter", &self.max_iter)
-=======
             .field("cancel", &self.cancel.is_some())
->>>>>>> main
             .field("on_step", &self.on_step.is_some())
             .finish()
     }
@@ -112,12 +103,18 @@ impl Options {
         self
     }
 
-<<<<<<< HEAD
     /// Stop after this many iterations with what there is (`stop` says `max_iter`); 0 gives the start
     /// values. Default: what the plan says.
+    ///
+    /// ```
+    /// let options = sbl::Options::default().max_iter(100);
+    /// # let _ = options;
+    /// ```
     pub fn max_iter(mut self, iterations: usize) -> Self {
         self.max_iter = Some(iterations);
-=======
+        self
+    }
+
     /// Ends the fit when the token says so, from any thread. Default: nothing ends it.
     ///
     /// ```
@@ -127,7 +124,6 @@ impl Options {
     /// ```
     pub fn cancel(mut self, cancel: &Cancel) -> Self {
         self.cancel = Some(cancel.clone());
->>>>>>> main
         self
     }
 
