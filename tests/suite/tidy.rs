@@ -55,6 +55,12 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("anstyle", &["main", "cli"]),
     ("anstream", &["main", "cli"]),
     ("ctrlc", &["main", "cli"]),
+    ("arrow_array", &["data", "io"]),
+    ("arrow_schema", &["data", "io"]),
+    ("arrow_select", &["io"]),
+    ("arrow_ipc", &["io"]),
+    ("parquet", &["io"]),
+    ("bytes", &["io"]),
 ];
 
 const LONGEST_FILE: usize = 700;
