@@ -24,6 +24,7 @@ mod cli_run;
 mod cli_write;
 mod compiled;
 mod conformance;
+mod course;
 mod derivatives;
 mod dist;
 mod errors_data;
