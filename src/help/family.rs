@@ -95,8 +95,7 @@ fn abilities(family: &Family) -> String {
         text += " As data, `laplace` expands it around the mode.";
     }
     if family.mixture.is_some() {
-        text +=
-            " As data, `variational` takes it as a mixture of Gaussians over a scale of each row.";
+        text += " As data, `variational` takes it as a mixture of Gaussians over a scale of each row.";
     }
     if family.bound.is_some() {
         text += " As data, `variational` bounds it by a Gaussian.";

@@ -60,7 +60,8 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("arrow_select", &["io"]),
     ("arrow_ipc", &["io"]),
     ("parquet", &["io"]),
-    ("bytes", &["io"]),
+    // the module io::bytes has the same name
+    ("bytes", &["io", "cli"]),
 ];
 
 const LONGEST_FILE: usize = 700;
