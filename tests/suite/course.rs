@@ -368,6 +368,35 @@ fn conjugate_posteriors_are_those_of_the_formulas() {
     says("5-four-plans.md", &[(evidence, 3), (mean, 4), (variance.sqrt(), 4)]);
 }
 
+/// The posterior of two causes has the precision matrix [[5, 4], [4, 5 + r]], r = 1 where a report was heard.
+#[test]
+fn an_earthquake_explains_an_alarm_away() {
+    let burglary = |report: f64| {
+        let (alarm, determinant) = (2.0, 5.0 * 6.0 - 16.0);
+        (6.0 * 4.0 * alarm - 4.0 * (4.0 * alarm + report)) / determinant
+    };
+    let shown: Vec<(f64, usize)> = [0.0, 1.0, 2.0, 3.0].map(|r| (burglary(r), 2)).to_vec();
+    says("3-d-separation.md", &shown);
+    // without a report: b = (5 · 8 − 4 · 8)/9, and the deviations
+    says("3-d-separation.md", &[(8.0 / 9.0, 3), ((6.0f64 / 14.0).sqrt(), 4), ((5.0f64 / 9.0).sqrt(), 4)]);
+}
+
+/// With flat effects a line is least squares; a prior of deviation 1 pulls its slope by the ratio of precisions.
+#[test]
+fn the_first_line_of_the_tutorial_is_least_squares() {
+    let (x, t) = (column("diabetes.csv", 2), column("diabetes.csv", 10));
+    let n = x.len() as f64;
+    let mean = |v: &[f64]| v.iter().sum::<f64>() / n;
+    let (mx, mt) = (mean(&x), mean(&t));
+    let sxx: f64 = x.iter().map(|x| (x - mx).powi(2)).sum();
+    let slope = x.iter().zip(&t).map(|(x, t)| (x - mx) * (t - mt)).sum::<f64>() / sxx;
+    let rss: f64 = x.iter().zip(&t).map(|(x, t)| (t - mt - slope * (x - mx)).powi(2)).sum();
+    let sigma = (rss / (n - 2.0)).sqrt();
+    says("../tutorial.md", &[(slope, 2), (sigma / sxx.sqrt(), 3), (sigma, 2), (mt - slope * mx, 1)]);
+    let error = 64.18 / sxx.sqrt();
+    says("../tutorial.md", &[(error, 3), (slope / (1.0 + error * error), 2)]);
+}
+
 #[test]
 fn exact_answers_beside_the_plans_are_integrals() {
     let x = [-2.5, -2.0, -1.5, -1.0, -0.5, -0.2, 0.2, 0.5, 1.0, 1.5, 2.0, 2.5];
