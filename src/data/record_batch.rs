@@ -18,6 +18,17 @@ impl Data {
     /// The fields of an Arrow record batch: numbers and truth values (1 and 0) are columns of numbers, texts
     /// and dictionaries of texts are words, lists of a fixed number of numbers are a matrix. Null is missing.
     ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+    ///
+    /// let x: ArrayRef = Arc::new(Float64Array::from(vec![Some(1.0), None]));
+    /// let batch = RecordBatch::try_from_iter([("x", x)])?;
+    /// let data = sbl::Data::from_record_batch(&batch)?;
+    /// assert_eq!(data.row_count(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// E0715: a field has another type, or two have one name.
     pub fn from_record_batch(batch: &RecordBatch) -> Result<Data, Error> {

@@ -368,6 +368,21 @@ fn conjugate_posteriors_are_those_of_the_formulas() {
     says("5-four-plans.md", &[(evidence, 3), (mean, 4), (variance.sqrt(), 4)]);
 }
 
+/// Under a proper prior nothing is pruned, and q² > s tells x1 from x2.
+#[test]
+fn relevance_is_told_where_nothing_is_pruned() {
+    let text = "use std.priors.ard\ndata x: real[N, D]\ndata t: real[N]\nw ~ ard(D, shape = 1e-3, rate = 1e-3)\n\
+                t ~ Normal(x * w, sd = 1)\ninfer evidence\n";
+    let t = [2.1, -1.4, 0.9, -2.6, 1.2, -0.3, 1.7, -1.0];
+    let rows: Vec<[f64; 2]> =
+        (0..8).map(|i| [1.0 - 2.0 * f64::from(i % 2), 1.0 - 2.0 * f64::from(i / 2 % 2)]).collect();
+    let data = sbl::Data::new().rows("x", &rows).unwrap().vector("t", &t).unwrap();
+    let fit = sbl::Model::compile(text).unwrap().fit(&data, &sbl::Options::default()).unwrap();
+    let answer = fit.to_json();
+    assert_eq!(answer["nodes"]["w"]["relevant"], serde_json::json!([0]), "{}", answer["nodes"]["w"]);
+    assert!(answer["nodes"]["w"]["active"].is_null());
+}
+
 /// The posterior of two causes has the precision matrix [[5, 4], [4, 5 + r]], r = 1 where a report was heard.
 #[test]
 fn an_earthquake_explains_an_alarm_away() {
