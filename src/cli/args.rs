@@ -257,9 +257,9 @@ pub struct Predict {
     /// The rows of the fit, for --heal: a fit does not keep them
     #[arg(long, value_name = "FILE", requires = "heal")]
     pub train: Vec<PathBuf>,
-    /// How predictions are printed: csv, json
+    /// How predictions are written: csv, json; parquet and arrow where sbl was built with them
     #[arg(long, value_name = "FORMAT", default_value = "csv", hide_possible_values = true)]
-    pub format: CsvOrJson,
+    pub format: TableFormat,
 }
 
 /// `sbl score`
@@ -456,13 +456,13 @@ pub enum TextOrJson {
     Json,
 }
 
-/// `--format csv|json`
+/// How a table is written.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CsvOrJson {
-    /// One line a row
+pub enum TableFormat {
     Csv,
-    /// One array a column
     Json,
+    Parquet,
+    Arrow,
 }
 
 /// `--format` of `sbl graph`

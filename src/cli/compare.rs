@@ -29,7 +29,7 @@ pub fn run(args: &Compare, screen: &Screen) -> Result<Exit, Failure> {
             continue;
         }
         let Some(data) = &data else {
-            let found = format!("{shown} is a program, and there are no data to fit it to");
+            let found = format!("{shown} is no fit, and there are no data to fit it to as a program");
             return Err(Diagnostic::error("E0832", found)
                 .help("name the data, `--data data.csv`, or compare fits")
                 .into());

@@ -37,7 +37,7 @@ use std::process::ExitCode;
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
-use args::{Cli, Command, CsvOrJson, GraphFormat, PlanFormat, TextOrJson};
+use args::{Cli, Command, GraphFormat, PlanFormat, TableFormat, TextOrJson};
 use failure::{Exit, Failure};
 use screen::Screen;
 
@@ -97,7 +97,7 @@ fn wants_json(command: &Command) -> bool {
         Command::Graph(a) => a.format == GraphFormat::Json,
         Command::Plan(a) => a.format == PlanFormat::Json,
         Command::Fit(a) => a.format == TextOrJson::Json,
-        Command::Predict(a) => a.format == CsvOrJson::Json,
+        Command::Predict(a) => a.format == TableFormat::Json,
         Command::Score(a) => a.format == TextOrJson::Json,
         Command::Cv(a) => a.format == TextOrJson::Json,
         Command::Compare(a) => a.format == TextOrJson::Json,

@@ -29,6 +29,9 @@ pub fn print(screen: &Screen, diagnostics: &[Diagnostic], sources: &SourceMap) {
     if !text.ends_with('\n') {
         text.push('\n');
     }
+    if !screen.unicode {
+        text = text.replace('…', "...");
+    }
     screen.error(&text);
 }
 

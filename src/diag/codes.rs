@@ -157,6 +157,8 @@ codes! {
     "E0770" "an output cannot be written"
     "E0771" "a NumPy file is malformed"
     "E0772" "a line of an svmlight file is malformed"
+    "E0773" "Parquet and Arrow need another build"
+    "E0774" "a Parquet or Arrow file is damaged"
     "E0780" "there is no such diagnostic"
     "E0781" "there is no such documentation"
     "E0790" "there is no such command"

@@ -15,6 +15,7 @@ mod cli_classes;
 mod cli_compare;
 mod cli_cv;
 mod cli_data;
+mod cli_environment;
 mod cli_fit;
 mod cli_fit_files;
 mod cli_formats;

@@ -57,6 +57,13 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("anstream", &["main", "cli"]),
     ("ctrlc", &["main", "cli"]),
     ("rustyline", &["repl"]),
+    ("arrow_array", &["data", "io"]),
+    ("arrow_schema", &["data", "io"]),
+    ("arrow_select", &["io"]),
+    ("arrow_ipc", &["io"]),
+    ("parquet", &["io"]),
+    // the module io::bytes has the same name
+    ("bytes", &["io", "cli"]),
 ];
 
 const LONGEST_FILE: usize = 700;
