@@ -8,6 +8,7 @@ use super::problem::{Problem, WeightPrior};
 use super::start::{Start, start};
 use super::state::State;
 use crate::math::poll;
+use crate::math::sums::all_finite_in_parts;
 use crate::plan::ir::Options;
 use crate::runtime::control::{Budget, Control, Observer};
 use crate::runtime::evidence::Warm;
@@ -339,7 +340,7 @@ pub(super) fn check(problem: &Problem, budget: &Budget) -> Result<(), Failure> {
     if problem.rows.iter().any(|r| !(r.count.is_finite() && r.count >= 0.0)) {
         return Err(Failure::NonFinite { step: "case weights" });
     }
-    if problem.design.iter().any(|v| !v.is_finite()) {
+    if !all_finite_in_parts(problem.design.as_slice()) {
         return Err(Failure::NonFinite { step: "design" });
     }
     // design, its internal copies; Gram matrix, factor, inverse; covariance
