@@ -23,6 +23,7 @@ mod compiled;
 mod conformance;
 mod derivatives;
 mod dist;
+mod edges;
 mod errors_data;
 mod errors_graph;
 mod errors_names;

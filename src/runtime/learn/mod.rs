@@ -131,11 +131,12 @@ pub fn learn(
         additions: usize::MAX,
     };
     loop {
-        let (best, trace) = learner.best_start(starts)?;
-        if !learner.drifts {
-            let learned = learner.finish(best, trace, plan.options.restarts)?;
-            if learner.joint || learned.solution.report.stop != Stop::Stalled {
-                return Ok(learned);
+        let found = learner.best_start(starts);
+        if learner.joint || !learner.drifts {
+            let learned = found.and_then(|(best, trace)| learner.finish(best, trace, plan.options.restarts));
+            let failed = learned.as_ref().map_or(true, |l| l.solution.report.stop == Stop::Stalled);
+            if learner.joint || !failed {
+                return learned;
             }
         }
         // two rules without a common fixed point: one objective for both

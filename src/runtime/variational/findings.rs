@@ -31,7 +31,8 @@ pub(super) fn findings(
     }
     let own = |i: &usize| core.usable[*i] && core.is_judged(*i);
     let judged: Vec<usize> = (0..core.weights.len()).filter(own).collect();
-    if let Some(rank) = small_rank(&core.x.select_columns(&judged)) {
+    // the rows as they are: compressed ones are no more than the rank
+    if let Some(rank) = small_rank(&problem.design.select_columns(&judged)) {
         findings.push(Finding::LowRank(rank, judged.len()));
     }
     // where a precision is a point, only one of them has stayed
