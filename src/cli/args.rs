@@ -396,7 +396,8 @@ pub struct Settings {
 /// Data that must be given.
 #[derive(Args, Debug)]
 pub struct RequiredData {
-    /// CSV, TSV (also .gz) or JSON; - is CSV from standard input; several are joined by column
+    /// CSV, TSV (also .gz), JSON, NumPy (.npz, .npy) or svmlight (.svm); - is CSV from standard input; several
+    /// are joined by column
     #[arg(id = "data", long = "data", required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
@@ -406,7 +407,8 @@ pub struct RequiredData {
 /// Data that may be given.
 #[derive(Args, Debug)]
 pub struct OptionalData {
-    /// CSV, TSV (also .gz) or JSON; - is CSV from standard input; several are joined by column
+    /// CSV, TSV (also .gz), JSON, NumPy (.npz, .npy) or svmlight (.svm); - is CSV from standard input; several
+    /// are joined by column
     #[arg(id = "data", long = "data", value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]

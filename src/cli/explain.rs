@@ -26,10 +26,17 @@ pub fn run(args: &Explain, screen: &Screen) -> Result<Exit, Failure> {
         }
         None => {
             let unknown = Diagnostic::error("E0780", format!("there is no diagnostic {wanted:?}"));
+            // a word in place of a code: what there is about it
+            let word = bare.to_lowercase();
+            let about: Vec<&codes::Code> =
+                CODES.iter().filter(|c| word.len() > 2 && c.title.to_lowercase().contains(&word)).collect();
+            let unknown = about.iter().fold(unknown, |d, c| d.note(format!("{}: {}", c.code, c.title)));
             let near = closest(&bare.to_uppercase(), CODES.iter().map(|c| c.code));
             Err(Failure::from(match near {
+                _ if !about.is_empty() => unknown.help("`sbl explain CODE` shows one of these"),
                 Some(near) => unknown.help(format!("did you mean {near}? `sbl explain` lists all codes")),
-                None => unknown.help("`sbl explain` lists all codes"),
+                None => unknown
+                    .help("`sbl explain` lists all codes; `sbl doc NAME` is about a name of the language"),
             }))
         }
     }

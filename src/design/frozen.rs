@@ -12,7 +12,7 @@ use super::ops;
 use super::value::{Rank, Value};
 use super::walk;
 use super::want::{Axis, Want};
-use crate::check::typed::{ExprId, ExprKind};
+use crate::check::typed::{ExprId, ExprKind, Model};
 
 /// Frozen values of a model, by expression. Serde keeps every bit, also of what is not finite.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -117,6 +117,52 @@ impl Frozen {
         frozen
     }
 
+    /// The same values, every expression named by its place among those that keep values: a version of this
+    /// program that numbers expressions otherwise finds them again.
+    pub(crate) fn packed(&self, model: &Model) -> Frozen {
+        let places: BTreeMap<ExprId, ExprId> = keepers(model).into_iter().zip((0..).map(ExprId)).collect();
+        self.clone().renamed(&|e| places.get(&e).copied()).unwrap_or_default()
+    }
+
+    /// The inverse; `None` if there is no expression at some place.
+    pub(crate) fn unpacked(self, model: &Model) -> Option<Frozen> {
+        let all = keepers(model);
+        self.renamed(&|place| all.get(place.index()).copied())
+    }
+
+    fn renamed(self, name: &dyn Fn(ExprId) -> Option<ExprId>) -> Option<Frozen> {
+        let train = self.train.into_iter().map(|(e, kept)| Some((name(e)?, kept))).collect::<Option<_>>()?;
+        let stats =
+            self.stats.into_iter().map(|(e, stats)| Some((name(e)?, stats))).collect::<Option<_>>()?;
+        Some(Frozen { train, stats })
+    }
+
+    /// What is impossible about these values for the expressions of a model, whoever wrote them.
+    pub(crate) fn fault(&self, model: &Model) -> Option<String> {
+        let kind = |e: &ExprId| (e.index() < model.exprs.len()).then(|| &model.expr(*e).kind);
+        for (e, kept) in &self.train {
+            let Some(ExprKind::Train(_)) = kind(e) else {
+                return Some("training values of an expression that keeps none".to_owned());
+            };
+            let rank = model.expr(*e).ty.shape.len();
+            let ascending = kept.kept.as_ref().is_none_or(|rows| {
+                rows.windows(2).all(|w| w[0] < w[1]) && rows.last().is_none_or(|r| *r < kept.rows)
+            });
+            if kept.stored().is_err() || !ascending || rank_of(kept.rank) != rank || kept.rows > MOST {
+                return Some("training values of an impossible shape".to_owned());
+            }
+        }
+        for (e, stats) in &self.stats {
+            let Some(ExprKind::Standardize(_)) = kind(e) else {
+                return Some("statistics of an expression that has none".to_owned());
+            };
+            if stats.mean.len() != stats.sd.len() || stats.sd.iter().any(|sd| *sd < 0.0) {
+                return Some("impossible statistics of columns".to_owned());
+            }
+        }
+        None
+    }
+
     /// How many numbers are kept.
     pub fn len(&self) -> usize {
         self.train.values().map(|k| k.values.len()).sum::<usize>()
@@ -177,6 +223,9 @@ impl Kept {
 
     fn part(&self, want: &Want) -> Result<Value, Why> {
         let stored = self.stored()?;
+        if want.rows == Axis::All && stored != self.rows {
+            return Err(Why::NotKept);
+        }
         let rows = ops::positions(&want.rows, self.rows)?;
         let cols = ops::positions(&want.cols, self.cols)?;
         let mut out = ops::zeros(rows.len(), cols.len())?;
@@ -202,6 +251,23 @@ impl Kept {
             self.values = part.array.as_slice().to_vec();
             self.kept = Some(keep);
         }
+    }
+}
+
+/// The expressions that keep values, in an order that only the program text decides.
+fn keepers(model: &Model) -> Vec<ExprId> {
+    let keeps = |e: &ExprId| matches!(model.expr(*e).kind, ExprKind::Train(_) | ExprKind::Standardize(_));
+    walk::reachable(model).into_iter().filter(keeps).collect()
+}
+
+/// More rows than any data have.
+const MOST: usize = 1 << 40;
+
+fn rank_of(rank: Rank) -> usize {
+    match rank {
+        Rank::Scalar => 0,
+        Rank::Vector => 1,
+        Rank::Matrix => 2,
     }
 }
 

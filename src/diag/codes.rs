@@ -154,6 +154,8 @@ codes! {
     "E0767" "a kept column does not fit the predictions"
     "E0768" "an option for programs with a fit"
     "E0770" "an output cannot be written"
+    "E0771" "a NumPy file is malformed"
+    "E0772" "a line of an svmlight file is malformed"
     "E0780" "there is no such diagnostic"
     "E0781" "there is no such documentation"
 
@@ -202,7 +204,7 @@ codes! {
     "W0751" "the header may be data"
     "W0752" "a large integer was rounded"
     "W0753" "a tiny number became 0"
-    "W0754" "an entry of a JSON file is no data"
+    "W0754" "an entry of a file is no data"
     "W0755" "two column names look alike"
 
     // W08 numeric warnings

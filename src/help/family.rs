@@ -91,12 +91,11 @@ fn abilities(family: &Family) -> String {
     if family.precision_prior.is_some() {
         text += " A conjugate prior of a precision.";
     }
-    if family.score.is_some() && family.log_concave {
+    if family.score.is_some() && family.log_concave && family.gaussian.is_none() {
         text += " As data, `laplace` expands it around the mode.";
     }
     if family.mixture.is_some() {
-        text +=
-            " As data or as a prior, `variational` takes it as a mixture of Gaussians over a latent scale.";
+        text += " As data, `variational` takes it as a mixture of Gaussians over a scale of each row.";
     }
     if family.bound.is_some() {
         text += " As data, `variational` bounds it by a Gaussian.";

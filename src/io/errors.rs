@@ -105,21 +105,70 @@ pub(crate) fn not_utf8(origin: &str, byte: u8, line: u64) -> Diagnostic {
 }
 
 pub(crate) fn not_text(origin: &str, what: &str) -> Diagnostic {
-    Diagnostic::error("E0763", format!("{origin} is not text: it looks like {what}"))
-        .help("save the table as CSV in UTF-8")
+    let help = match what {
+        "a NumPy file" => "give it a name that ends in .npy",
+        "a zip archive or a spreadsheet" => {
+            "save the table as CSV in UTF-8; an archive of NumPy arrays ends in .npz"
+        }
+        _ => "save the table as CSV in UTF-8",
+    };
+    Diagnostic::error("E0763", format!("{origin} is not text: it looks like {what}")).help(help)
 }
 
 pub(crate) fn unsupported(origin: &str, what: &str) -> Diagnostic {
     Diagnostic::error(
         "E0763",
-        format!("cannot read {origin}: {what} are not read, expected CSV, TSV or JSON"),
+        format!(
+            "cannot read {origin}: {what} are not read, expected CSV, TSV, JSON, NumPy or svmlight files"
+        ),
     )
-    .help("save the table as CSV (it may be gzipped) or JSON")
+    .help("save the table as CSV (it may be gzipped)")
 }
 
 pub(crate) fn damaged_gzip(origin: &str, e: &io::Error) -> Diagnostic {
     Diagnostic::error("E0764", format!("cannot unpack {origin}: {}", reason(e)))
         .help("the file is damaged or cut short; fetch it again")
+}
+
+pub(crate) fn damaged_zip(origin: &str, what: &str) -> Diagnostic {
+    Diagnostic::error("E0764", format!("cannot unpack {origin}: {what}"))
+        .help("the archive is damaged or of another kind; write it again with numpy.savez(…)")
+}
+
+/// A NumPy file, or an array in one, that is not what its header says, or not data.
+pub(crate) fn numpy(origin: &str, name: Option<&str>, what: &str) -> Diagnostic {
+    let at = name.map(|n| format!(", array {n:?}")).unwrap_or_default();
+    Diagnostic::error("E0771", format!("{origin}{at}: {what}"))
+        .help("write arrays of numbers or texts: numpy.savez(\"data.npz\", x=x, t=t)")
+}
+
+pub(crate) fn no_entries(origin: &str) -> Diagnostic {
+    Diagnostic::error("E0751", format!("{origin} has no rows: found no array with an entry"))
+        .help("write one array for every column: numpy.savez(\"data.npz\", x=x, t=t)")
+}
+
+pub(crate) fn rounded_entries(origin: &str, name: &str, count: usize) -> Diagnostic {
+    let what = if count == 1 { "an integer".to_owned() } else { format!("{count} integers") };
+    let verb = if count == 1 { "was" } else { "were" };
+    Diagnostic::warning("W0752", format!("{origin}, array {name:?}: {what} above 2^53 {verb} rounded"))
+        .help("if the array holds identifiers, leave it out of the model")
+}
+
+pub(crate) fn svmlight(origin: &str, line: u64, what: &str, help: &str) -> Diagnostic {
+    Diagnostic::error("E0772", format!("{origin}, line {line}: {what}")).help(help)
+}
+
+/// A sparse file whose dense form is too large.
+pub(crate) fn too_wide(origin: &str, rows: u64, width: usize, wanted: u64, limit: u64) -> Diagnostic {
+    Diagnostic::error(
+        "E0762",
+        format!(
+            "{origin} is too large: {rows} rows of {width} columns need {} once zeros are filled in, and may take {}",
+            bytes(wanted),
+            bytes(limit)
+        ),
+    )
+    .help("raise the limit with --max-memory, or keep fewer columns: the largest index is the width")
 }
 
 pub(crate) fn too_large(origin: &str, wanted: u64, limit: u64) -> Diagnostic {
@@ -255,7 +304,7 @@ pub(crate) fn json_shape(origin: &str, what: &str) -> Diagnostic {
     Diagnostic::error("E0760", format!("{origin}: {what}"))
 }
 
-pub(crate) fn json_ignored(origin: &str, key: &str, what: &str) -> Diagnostic {
+pub(crate) fn ignored(origin: &str, key: &str, what: &str) -> Diagnostic {
     Diagnostic::warning("W0754", format!("{origin}: {key:?} is {what} and was not read"))
 }
 

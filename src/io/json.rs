@@ -90,16 +90,16 @@ impl Reader<'_> {
             Value::String(s) => match special(s) {
                 Some(x) => Ok(Some(Column::Scalar(x))),
                 None => {
-                    found.push(errors::json_ignored(self.origin, self.name, "a text, not data,"));
+                    found.push(errors::ignored(self.origin, self.name, "a text, not data,"));
                     Ok(None)
                 }
             },
             Value::Object(_) => {
-                found.push(errors::json_ignored(self.origin, self.name, "an object, not data,"));
+                found.push(errors::ignored(self.origin, self.name, "an object, not data,"));
                 Ok(None)
             }
             Value::Null => {
-                found.push(errors::json_ignored(self.origin, self.name, "null"));
+                found.push(errors::ignored(self.origin, self.name, "null"));
                 Ok(None)
             }
         }

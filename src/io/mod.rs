@@ -6,10 +6,14 @@ pub mod delimited;
 pub mod errors;
 pub mod json;
 pub mod names;
+pub mod npy;
 pub mod number;
+pub mod numpy;
 pub mod output;
 pub mod records;
+pub mod svmlight;
 pub mod write;
+pub mod zip;
 
 use std::path::{Path, PathBuf};
 
@@ -85,12 +89,27 @@ fn read_one(path: &Path, options: &ReadOptions) -> Staged<Data> {
     if let Kind::Unreadable(what) = kind {
         return Err(vec![errors::unsupported(&origin, what)]);
     }
+    if let Kind::Array | Kind::Arrays = kind {
+        let bytes = bytes::read_bytes(path, options.max_memory).map_err(|d| vec![d])?;
+        return match kind {
+            Kind::Array => numpy::parse_npy(&bytes, &origin, &stem(path), options),
+            _ => numpy::parse_npz(&bytes, &origin, options),
+        };
+    }
     let text = bytes::read_text(path, options.max_memory).map_err(|d| vec![d])?;
     match kind {
+        Kind::Sparse => svmlight::parse(&text, &origin, options),
         Kind::Json => json::parse(&text, &origin, options),
         Kind::Tabs => delimited::parse(&text, &origin, options, b'\t'),
         _ => delimited::parse(&text, &origin, options, b','),
     }
+}
+
+/// The name of a file without folder and endings: the name of the column that an array is.
+fn stem(path: &Path) -> String {
+    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
 }
 
 /// What a file is, by its name.
@@ -99,6 +118,12 @@ enum Kind {
     Commas,
     Tabs,
     Json,
+    /// One NumPy array.
+    Array,
+    /// An archive of NumPy arrays.
+    Arrays,
+    /// svmlight.
+    Sparse,
     Unreadable(&'static str),
 }
 
@@ -110,8 +135,9 @@ impl Kind {
             Some("json") => Kind::Json,
             Some("tsv" | "tab") => Kind::Tabs,
             Some("parquet" | "arrow" | "feather") => Kind::Unreadable("Parquet and Arrow files"),
-            Some("npz" | "npy") => Kind::Unreadable("NumPy files"),
-            Some("svm" | "libsvm") => Kind::Unreadable("svmlight files"),
+            Some("npy") => Kind::Array,
+            Some("npz") => Kind::Arrays,
+            Some("svm" | "libsvm" | "svmlight") => Kind::Sparse,
             Some("xls" | "xlsx" | "ods") => Kind::Unreadable("spreadsheets"),
             Some("zip" | "bz2" | "xz" | "zst" | "7z") => Kind::Unreadable("archives other than .gz"),
             Some("sbl" | "sblfit") => Kind::Unreadable("programs and fits as data"),

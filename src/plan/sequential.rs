@@ -7,7 +7,7 @@
 use super::evidence::EVIDENCE;
 use super::ir::{HyperUpdate, Options, Plan, Schedule, Step};
 use super::laplace::LAPLACE;
-use super::method::Method;
+use super::method::{Method, method};
 use super::steps::{is_flat, is_proper, step};
 use super::updates::is_own;
 use crate::check::dim::Dim;
@@ -78,16 +78,19 @@ pub fn by_size(model: &Model, hypers: &[HyperUpdate]) -> (Schedule, Option<Strin
 }
 
 /// The plan with its schedule settled, once data are bound; `size` is the number of entries of a node.
-pub fn settle(plan: &Plan, model: &Model, size: &dyn Fn(NodeId) -> usize) -> Plan {
-    let mut settled = plan.clone();
-    if plan.options.schedule == Schedule::Auto {
-        let count = prunable(model, &plan.hypers).into_iter().map(size).sum();
-        let schedule = by_count(count);
-        settled.options.schedule = schedule;
-        settled.schedule = schedule.name().to_owned();
-        if let Some(last) = settled.why.last_mut() {
-            *last = reason(count, schedule);
-        }
+pub fn settle(plan: &Plan, model: &Model, dag: &Dag, size: &dyn Fn(NodeId) -> usize) -> Plan {
+    let Some(method) = method(&plan.method).filter(|_| plan.options.schedule == Schedule::Auto) else {
+        return plan.clone();
+    };
+    let count = prunable(model, &plan.hypers).into_iter().map(size).sum();
+    let schedule = by_count(count);
+    let options = Options { schedule, ..plan.options.clone() };
+    // the steps are those of the schedule
+    let mut settled = (method.compile)(model, dag, options);
+    settled.why.clone_from(&plan.why);
+    settled.rejected.clone_from(&plan.rejected);
+    if let Some(last) = settled.why.last_mut() {
+        *last = reason(count, schedule);
     }
     settled
 }

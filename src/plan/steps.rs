@@ -158,6 +158,15 @@ pub fn prune(model: &Model, hypers: &[HyperUpdate], options: &Options) -> String
             kept.join(", ")
         ));
     }
+    let latent = |name: &String| model.nodes.iter().any(|n| n.name == *name && !n.is_observed());
+    let tied = |h: &&HyperUpdate| !is_own(model, h.node) && is_flat(model, h) && h.scales.iter().any(latent);
+    let tied: Vec<&str> = hypers.iter().filter(tied).map(|h| h.name.as_str()).collect();
+    if !tied.is_empty() {
+        parts.push(format!(
+            "weights that share a precision of {} go together, when it reaches infinity",
+            tied.join(", ")
+        ));
+    }
     if parts.is_empty() {
         parts.push("nothing is pruned: no weight has a free precision of its own".to_owned());
     }

@@ -167,13 +167,19 @@ pub(crate) fn max_gain_outside(core: &Core, point: &Point, factors: &Factors) ->
         .fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// s, q and gain of every weight of the problem.
+/// s, q and gain of every weight of the problem with a precision of its own, proper or not, or a known one: of tied weights a
+/// single column says nothing.
 pub(crate) fn in_user_units(core: &Core, point: &Point, factors: &Factors) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let mut s = vec![f64::NAN; core.total];
     let mut q = vec![f64::NAN; core.total];
     let mut gain = vec![f64::NAN; core.total];
+    let mut uses = vec![0_usize; core.hypers.len()];
+    for log in core.weights.iter().map(|w| &w.log).chain(core.classes.iter().map(|c| &c.log)) {
+        log.powers.iter().for_each(|&(h, _)| uses[h] += 1);
+    }
     for (i, weight) in core.weights.iter().enumerate() {
-        if weight.own.is_none() && !weight.log.powers.is_empty() {
+        let powers = &weight.log.powers;
+        if !powers.is_empty() && powers.iter().all(|&(h, _)| uses[h] > 1) {
             continue;
         }
         let (si, qi) = (factors.s[i], factors.q[i]);

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use super::bind::Bound;
 use crate::check::{self, Loader, NoFiles, typed};
 use crate::diag::suggest::closest;
 use crate::diag::{Diagnostic, Diagnostics};
@@ -246,6 +247,24 @@ impl Model {
         self.inner.plan.as_ref().map_err(|found| Error::new(found.clone(), self.inner.sources.clone()))
     }
 
+    /// The plan that a fit to these data takes: its schedule, where the program leaves it open, goes by the
+    /// number of weights.
+    ///
+    /// # Errors
+    /// As [`Model::plan`].
+    pub fn plan_for(&self, bound: &Bound) -> Result<Plan, Error> {
+        Ok(self.settled(self.plan()?, bound))
+    }
+
+    pub(crate) fn settled(&self, plan: &Plan, bound: &Bound) -> Plan {
+        let inputs = bound.inputs(self.typed());
+        let entries = |node| match inputs.shape(&self.typed().node(node).ty) {
+            Ok((_, rows, cols)) => rows.saturating_mul(cols),
+            Err(_) => 0,
+        };
+        plan::settle(plan, self.typed(), self.dag(), &entries)
+    }
+
     /// The text of the main file.
     pub fn source(&self) -> &str {
         &self.inner.source
@@ -255,13 +274,9 @@ impl Model {
         self.inner.imports.clone()
     }
 
-    /// Checksum of the typed model: two models with the same one have the same expressions.
+    /// Checksum of the typed model, as it is printed: a fit belongs to one meaning of its source.
     pub(crate) fn fingerprint(&self) -> String {
-        let typed = self.typed();
-        let exprs: Vec<String> = (0..typed.exprs.len())
-            .map(|i| format!("{:?}", typed.expr(typed::ExprId(i as u32)).kind))
-            .collect();
-        super::file::hex(format!("{}\n{}", check::print_typed(typed), exprs.join("\n")).as_bytes())
+        super::file::hex(check::print_typed(self.typed()).as_bytes())
     }
 
     pub(crate) fn recipe(&self) -> &Recipe {

@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
+use super::unique;
 use crate::diag::Diagnostic;
 
 /// The version this program writes.
@@ -31,22 +32,14 @@ pub(crate) fn encode<T: Serialize + DeserializeOwned>(payload: &T) -> Result<Vec
 
 /// Unwraps a payload after checking version, length and checksum.
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8], name: &str) -> Result<T, Diagnostic> {
-    let damaged = |what: &str| {
-        Diagnostic::error("E0811", format!("`{name}` is damaged: {what}"))
-            .help("fit the model again, or copy the file again")
-    };
-    let foreign = || {
-        Diagnostic::error("E0812", format!("`{name}` is no fit file"))
-            .help("give a file that `sbl fit … -o` wrote")
-    };
-    let (first, rest) = split_line(bytes).ok_or_else(foreign)?;
-    let version = first.strip_prefix(MAGIC).ok_or_else(foreign)?;
-    if version.parse() != Ok(VERSION) {
-        return Err(Diagnostic::error(
-            "E0813",
-            format!("`{name}` has format version {}, this program reads version {VERSION}", shorten(version)),
-        )
-        .help("read it with the version of sbl that wrote it, or fit the model again"));
+    let damaged = |what: &str| damaged(name, what);
+    if !bytes.starts_with(MAGIC.as_bytes()) {
+        return Err(foreign(bytes, name));
+    }
+    let (first, rest) = split_line(bytes).ok_or_else(|| damaged("it ends in its header"))?;
+    let version = first.strip_prefix(MAGIC).unwrap_or_default();
+    if version != VERSION.to_string() {
+        return Err(other_version(version, name));
     }
     let (second, rest) = split_line(rest).ok_or_else(|| damaged("it ends in its header"))?;
     let (third, body) = split_line(rest).ok_or_else(|| damaged("it ends in its header"))?;
@@ -62,7 +55,41 @@ pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8], name: &str) -> Result<T,
     if sum != hex(body) {
         return Err(damaged("the checksum does not match"));
     }
-    serde_json::from_slice(body).map_err(|e| damaged(&e.to_string()))
+    unique::verify(body).and_then(|()| serde_json::from_slice(body)).map_err(|e| damaged(&e.to_string()))
+}
+
+/// A file that begins as a fit does and is none.
+pub(crate) fn damaged(name: &str, what: &str) -> Diagnostic {
+    Diagnostic::error("E0811", format!("`{name}` is damaged: {what}"))
+        .help("fit the model again, or copy the file again")
+}
+
+/// A file that does not begin as a fit does.
+fn foreign(bytes: &[u8], name: &str) -> Diagnostic {
+    let found = |what: &str| Diagnostic::error("E0812", format!("`{name}` is no fit file{what}"));
+    if bytes.is_empty() {
+        return found(": it is empty").help("give a file that `sbl fit … -o` wrote");
+    }
+    if MAGIC.as_bytes().starts_with(bytes) {
+        return found(": it ends in its first line").help("copy the file again, or fit the model again");
+    }
+    match name.ends_with(".sbl") {
+        true => found(": it looks like a program")
+            .help(format!("fit it first: `sbl fit {name} --data data.csv -o {name}fit`")),
+        false => found("").help("give a file that `sbl fit … -o` wrote"),
+    }
+}
+
+/// A file of another version of the format, or with a first line that names none.
+fn other_version(version: &str, name: &str) -> Diagnostic {
+    let shown = shorten(version);
+    let found = format!("`{name}` has format version {shown}, this program reads version {VERSION}");
+    let newer = version.parse::<u32>().is_ok_and(|v| v > VERSION);
+    Diagnostic::error("E0813", found).help(if newer {
+        "update sbl, or fit the model again with this version"
+    } else {
+        "read it with the version of sbl that wrote it, or fit the model again"
+    })
 }
 
 /// The checksum of anything, as 64 hex digits.
@@ -78,7 +105,7 @@ fn split_line(bytes: &[u8]) -> Option<(&str, &[u8])> {
 }
 
 fn shorten(text: &str) -> String {
-    text.chars().take(20).collect()
+    text.chars().take(20).flat_map(char::escape_debug).collect()
 }
 
 #[cfg(test)]

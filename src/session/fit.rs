@@ -14,6 +14,7 @@ use super::options::{Options, Progress};
 use super::outside::Local;
 use super::posterior::Posterior;
 use super::result::{CertificateResult, FitResult, Merged, Objective, PlanResult, ReportResult};
+use super::verify::verify;
 use super::{SCHEMA, file};
 use crate::data::Data;
 use crate::design::{Evaluator, Frozen, Inputs, affine, log_linear};
@@ -95,8 +96,7 @@ impl Model {
         warnings.extend(notices.iter().map(|n| bind::warn(bound.inputs(typed), n)));
         let mut eval = Evaluator::new(bound.inputs(typed), &frozen, memory);
         let (problem, mut layout) = Numeric::on_demand(plan, &mut eval).map_err(broken)?;
-        let size = |node| layout.hypers.iter().find(|p| p.node == node).map_or(0, |p| p.len);
-        let plan = &crate::plan::settle(plan, typed, &size);
+        let plan = &self.settled(plan, &bound);
         let mut names = nodes::Names::new(plan, &layout, &mut eval);
         let budget = Budget { max_time: options.max_time, max_memory: memory, ..Budget::default() };
         let mut on_step = |step: &crate::runtime::solution::Step<'_>| {
@@ -253,7 +253,9 @@ impl Fit {
     /// # Errors
     /// E0810: it cannot be written (a number is not finite).
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        Ok(file::encode(self.state())?)
+        let mut state = self.state().clone();
+        state.frozen = state.frozen.packed(self.model().typed());
+        Ok(file::encode(&state)?)
     }
 
     /// Reads a fit file; `name` is for messages.
@@ -261,21 +263,28 @@ impl Fit {
     /// # Errors
     /// E0811 damaged, E0812 no fit file, E0813 another format, E0814 compiled differently.
     pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Fit, Error> {
-        let state: State = file::decode(bytes, name)?;
-        let imports = state.imports.clone();
-        let model = Compiler::new()
+        let mut state: State = file::decode(bytes, name)?;
+        let compiled = Compiler::new()
             .with_recipe(state.recipe.clone())
-            .loader(Imports(imports))
-            .compile(&state.source)?;
+            .loader(Imports(state.imports.clone()))
+            .compile(&state.source);
+        let other = |how: &str| {
+            let found = format!("`{name}` was fitted by sbl {}, and this version {how}", state.result.sbl);
+            Diagnostic::error("E0814", found).help("read it with that version, or fit the model again")
+        };
+        let compiled = compiled.and_then(|model| model.plan().map(|_| model.clone()));
+        let model = compiled.map_err(|e| {
+            let found = std::iter::once(other("does not compile its model"));
+            Error::new(found.chain(e.diagnostics().iter().cloned()).collect(), e.sources().clone())
+        })?;
         if model.fingerprint() != state.fingerprint {
-            let found = format!(
-                "`{name}` was fitted by sbl {}, and this version compiles its model differently",
-                state.result.sbl
-            );
-            return Err(Diagnostic::error("E0814", found)
-                .help("read it with that version, or fit the model again")
-                .into());
+            return Err(other("compiles its model differently").into());
         }
+        let impossible = |what: &str| file::damaged(name, what);
+        let frozen = std::mem::take(&mut state.frozen).unpacked(model.typed());
+        state.frozen =
+            frozen.ok_or_else(|| impossible("it has values of expressions that its model has not"))?;
+        verify(&model, model.plan()?, &state).map_err(|what| impossible(&what))?;
         Ok(Fit { inner: Arc::new(Inner { model, state }) })
     }
 }

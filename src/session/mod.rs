@@ -18,6 +18,8 @@ pub(crate) mod predictive;
 pub mod result;
 pub mod sample;
 pub mod score;
+pub(crate) mod unique;
+pub(crate) mod verify;
 
 /// The version of the JSON that the program writes.
 pub const SCHEMA: u32 = 1;

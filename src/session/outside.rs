@@ -10,6 +10,7 @@ use super::nodes::Names;
 use super::posterior::Posterior;
 use crate::check::typed::NodeId;
 use crate::design::Label;
+use crate::plan::ir::Plan;
 
 /// Below this share of its training maximum a basis function is silent.
 const SILENT: f64 = 1e-6;
@@ -35,6 +36,12 @@ impl Local {
             }
         }
         self.nodes.push((node, local));
+    }
+
+    /// Whether these cannot be basis functions of a plan with `k` kept weights.
+    pub fn fault(&self, plan: &Plan, k: usize) -> bool {
+        let is_term = |node: &NodeId| plan.terms.iter().any(|t| t.node == *node);
+        self.nodes.iter().any(|(node, local)| !is_term(node) || local.iter().any(|(j, _)| *j >= k))
     }
 
     /// Whether a node has local basis functions.

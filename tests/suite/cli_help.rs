@@ -90,6 +90,19 @@ fn explain_shows_the_page() {
     );
 }
 
+/// A word finds the codes about it; a slip the closest code.
+#[test]
+fn explain_proposes_codes() {
+    let ran = sbl(&["explain", "shapes"]).exits(1);
+    assert!(
+        ran.err.contains("E0301: shapes that do not match") && ran.err.contains("sbl explain CODE"),
+        "{}",
+        ran.err
+    );
+    let ran = sbl(&["explain", "E03O1"]).exits(1);
+    assert!(ran.err.contains("did you mean E0301?"), "{}", ran.err);
+}
+
 #[test]
 fn every_code_about_files_has_a_page_with_an_example() {
     for code in

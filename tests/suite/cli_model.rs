@@ -156,6 +156,54 @@ fn plan_says_why() {
 }
 
 #[test]
+fn plan_with_data_is_the_plan_that_a_fit_takes() {
+    const KERNEL: &str = "data x: real[N]\ndata t: real[N]\nuse std.kernels.rbf\nuse std.priors.ard\n\
+                          let phi = rbf(x, width = 1)\nw ~ ard(cols(phi))\ntau ~ Gamma(0, 0)\nt ~ Normal(phi * w, precision = tau)\n";
+    let rows = |n: usize| (0..n).fold("x,t\n".to_owned(), |all, i| all + &format!("{i},{}\n", i % 7));
+    let place = Place::new();
+    place.file("m.sbl", KERNEL).file("small.csv", rows(399)).file("large.csv", rows(400));
+    let open = place.run(&["plan", "m.sbl"]).exits(0);
+    assert!(open.out.starts_with("plan evidence, schedule auto, for"), "{}", open.out);
+    assert!(
+        open.out.contains("weights that can be pruned: below 400 the schedule is batch, which is shown here")
+    );
+    for (data, schedule, why) in [
+        ("small.csv", "batch", "399 weights that can be pruned: below 400 the schedule is batch"),
+        ("large.csv", "sequential", "400 weights that can be pruned: from 400 on the schedule is sequential"),
+    ] {
+        let text = place.run(&["plan", "m.sbl", "--data", data]).exits(0).out;
+        assert!(text.starts_with(&format!("plan evidence, schedule {schedule}, for")), "{text}");
+        assert!(text.contains(why), "{text}");
+        assert_eq!(text.contains("the move of largest gain"), schedule == "sequential", "{text}");
+        let json = place.run(&["plan", "m.sbl", "--data", data, "--format", "json"]).exits(0).json();
+        assert_eq!((&json["schedule"], &json["why"][1]), (&schedule.into(), &why.into()));
+    }
+    // and that is what a fit says it did
+    let fit = place.run(&[
+        "fit",
+        "m.sbl",
+        "--data",
+        "small.csv",
+        "--infer",
+        "auto(max_iter = 2)",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(fit.json()["plan"]["schedule"], "batch");
+    let fit = place.run(&[
+        "fit",
+        "m.sbl",
+        "--data",
+        "large.csv",
+        "--infer",
+        "auto(max_iter = 2)",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(fit.json()["plan"]["schedule"], "sequential");
+}
+
+#[test]
 fn emit_prints_every_form() {
     let place = place();
     for (form, mark) in [

@@ -36,7 +36,9 @@ fn examples() -> Vec<Shown> {
 /// The blocks fenced as `sbl` in the README and in `docs/`.
 fn documented() -> Vec<Shown> {
     let mut pages = files("docs", "md");
-    pages.extend(files("docs/reference", "md"));
+    for folder in ["docs/course", "docs/reference"] {
+        pages.extend(files(folder, "md"));
+    }
     pages.push(root().join("README.md"));
     let mut blocks = Vec::new();
     for page in pages.iter().filter(|p| p.exists()) {

@@ -47,6 +47,32 @@ fn diagnostics_pages_show_what_they_explain() {
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
 }
 
+/// The last program on the page of a code that a program raises is the first one repaired: it raises nothing, and
+/// has a plan. Other pages say in words what to do.
+#[test]
+fn diagnostics_pages_end_with_the_repaired_program() {
+    let mut problems = Vec::new();
+    for code in CODES {
+        let programs: Vec<&str> = code.page.split("\n```sbl\n").skip(1).collect();
+        let repaired = programs.last().and_then(|rest| rest.split("```").next());
+        match (programs.len(), repaired) {
+            (2.., Some(program)) => {
+                let found = raised(program);
+                if !found.is_empty() {
+                    problems.push(format!("{}: its last program raises {found:?}", code.code));
+                }
+            }
+            _ if code.page.contains("**Fix.**") => {}
+            _ if ["E0208", "E0212"].contains(&code.code) => {}
+            _ => problems.push(format!("{}: neither a repaired program nor **Fix.**", code.code)),
+        }
+        if code.page.lines().count() < 8 {
+            problems.push(format!("{}: the page is too short to explain anything", code.code));
+        }
+    }
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
 /// The codes that a program raises, on its way to a plan.
 fn raised(program: &str) -> Vec<String> {
     let mut found = Vec::new();

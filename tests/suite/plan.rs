@@ -78,10 +78,15 @@ fn from_400_weights_on_the_schedule_is_sequential() {
     assert_eq!(open.schedule, "auto");
     assert!(open.why[1].starts_with("D weights that can be pruned: below 400 the schedule is batch"));
     let (model, _, _) = plan_of(&source("D", ""));
-    let settled = plan::settle(&open, &model, &|_| 400);
+    let dag = sbl::graph::build(&model).unwrap().value;
+    let settled = plan::settle(&open, &model, &dag, &|_| 400);
     assert_eq!(settled.schedule, "sequential");
+    // with the steps of that schedule, as if the number had been in the program
+    let steps = |plan: &plan::ir::Plan| plan.steps.iter().map(|s| s.does.clone()).collect::<Vec<_>>();
+    assert_eq!((steps(&settled), &settled.hypers[0].formula), (steps(&from), &from.hypers[0].formula));
+    assert_eq!((&settled.why[0], &settled.rejected), (&open.why[0], &open.rejected));
     assert_eq!(settled.why[1], "400 weights that can be pruned: from 400 on the schedule is sequential");
-    assert_eq!(plan::settle(&open, &model, &|_| 399).schedule, "batch");
+    assert_eq!(plan::settle(&open, &model, &dag, &|_| 399).schedule, "batch");
     // weights without a precision of their own cannot be added one at a time
     let ridge =
         source("500", "").replace("Gamma(0, 0) [500]", "Gamma(0, 0)").replace("= alpha)", "= alpha) [500]");

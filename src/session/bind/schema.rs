@@ -26,6 +26,9 @@ pub struct Schema {
     constants: BTreeMap<NodeId, Constant>,
 }
 
+/// More than any dimension is.
+const MOST: usize = 1 << 40;
+
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 struct Constant {
     rank: Rank,
@@ -59,6 +62,44 @@ impl Schema {
     /// Whether a node is kept with the fit.
     pub fn is_constant(&self, id: NodeId) -> bool {
         self.constants.contains_key(&id)
+    }
+
+    /// What is impossible about it for a model, whoever wrote it.
+    pub(crate) fn fault(&self, model: &Model) -> Option<String> {
+        let data =
+            |id: &NodeId| model.nodes.get(id.index()).filter(|n| n.data().is_some() || !n.is_observed());
+        if let Some((atom, _)) = self.dims.iter().find(|(_, n)| *n > MOST) {
+            return Some(format!("the dimension {atom:?} larger than any data"));
+        }
+        let size = |atom: &Atom| self.dims.iter().find(|(a, _)| a == atom).map(|(_, n)| *n);
+        for (id, names) in &self.columns {
+            let Some(node) = data(id) else { return Some("columns of no node".to_owned()) };
+            let width = node.ty.shape.get(1).map_or(Some(1), |d| d.eval(&size));
+            if width.is_some_and(|w| w != names.len()) {
+                return Some(format!("{} columns for `{}`", names.len(), node.name));
+            }
+        }
+        for (id, levels) in &self.levels {
+            let Some(node) = data(id) else { return Some("levels of no node".to_owned()) };
+            if size(&Atom::Levels(*id)) != Some(levels.len()) || levels.is_empty() {
+                return Some(format!("another number of levels of `{}` than it says", node.name));
+            }
+        }
+        for (id, constant) in &self.constants {
+            let Constant { rank, rows, cols, values } = constant;
+            let Some(node) = model.nodes.get(id.index()) else { return Some("values of no node".to_owned()) };
+            let shape: Option<Vec<usize>> = node.ty.shape.iter().map(|d| d.eval(&size)).collect();
+            let whole = match rank {
+                Rank::Scalar => vec![],
+                Rank::Vector => vec![*rows],
+                Rank::Matrix => vec![*rows, *cols],
+            };
+            let one = *rank == Rank::Matrix || *cols == 1 && (*rank == Rank::Vector || *rows == 1);
+            if !one || rows.checked_mul(*cols) != Some(values.len()) || shape != Some(whole) {
+                return Some(format!("values of `{}` in another shape than it has", node.name));
+            }
+        }
+        None
     }
 
     /// Puts back what is frozen.
