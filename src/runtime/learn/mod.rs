@@ -244,10 +244,11 @@ impl Learner<'_, '_> {
             }
             self.additions = self.additions.saturating_mul(2);
             self.measure(&here)?;
-            let (params, hypers) = self.rise(&here, false)?;
+            // without an end, a climb goes to where nothing can be computed: what was found before stands
+            let Ok((params, hypers)) = self.rise(&here, false) else { break };
             let (old, new) = (self.coordinates.of(&here.params), self.coordinates.of(&params));
             let moved = old.iter().zip(&new).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            let next = self.fit(params, Some(&here.warm(hypers)))?;
+            let Ok(next) = self.fit(params, Some(&here.warm(hypers))) else { break };
             let rise = next.objective() - here.objective();
             let before = std::mem::replace(&mut here, next);
             highest = highest.max(here.objective());
@@ -307,8 +308,8 @@ impl Learner<'_, '_> {
                 break;
             }
             self.measure(&here)?;
-            let (params, hypers) = self.rise(&here, true)?;
-            let next = self.fit(params, Some(&here.warm(hypers)))?;
+            let Ok((params, hypers)) = self.rise(&here, true) else { break };
+            let Ok(next) = self.fit(params, Some(&here.warm(hypers))) else { break };
             let settled = next.solution.active == here.solution.active;
             let rise = next.objective() - here.objective();
             // a fit that drops what does not earn its keep may fall a little
