@@ -66,48 +66,97 @@ pub struct Data {
 
 impl Data {
     /// No column.
+    ///
+    /// ```
+    /// assert!(sbl::Data::new().is_empty());
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
     /// The same data, named for messages (`diabetes.csv`).
+    ///
+    /// ```
+    /// let data = sbl::Data::new().named("diabetes.csv");
+    /// assert_eq!(data.origin(), "diabetes.csv");
+    /// ```
     pub fn named(mut self, origin: &str) -> Self {
         self.origin = Some(origin.to_owned());
         self
     }
 
     /// The same data, with the line of the file on which each row stands.
+    ///
+    /// ```
+    /// // a header, then rows on lines 2 and 3
+    /// let data = sbl::Data::new().with_lines(vec![2, 3]).vector("x", &[0.5, 1.5])?;
+    /// assert_eq!(data.line(1), Some(3));
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn with_lines(mut self, lines: Vec<u64>) -> Self {
         self.lines = lines;
         self
     }
 
     /// Where the columns come from.
+    ///
+    /// ```
+    /// assert_eq!(sbl::Data::new().origin(), "the data");
+    /// ```
     pub fn origin(&self) -> &str {
         self.origin.as_deref().unwrap_or("the data")
     }
 
     /// The line of the file on which row `row` (from 0) stands.
+    ///
+    /// ```
+    /// assert_eq!(sbl::Data::new().line(0), None);
+    /// ```
     pub fn line(&self, row: usize) -> Option<u64> {
         self.lines.get(row).copied()
     }
 
     /// Column names, in order.
+    ///
+    /// ```
+    /// let data = sbl::Data::new().scalar("k", 3.0)?.vector("x", &[1.0])?;
+    /// assert!(data.names().eq(["k", "x"]));
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.order.iter().map(String::as_str)
     }
 
     /// The column of that name.
+    ///
+    /// ```
+    /// let data = sbl::Data::new().vector("x", &[1.0, 2.0])?;
+    /// assert_eq!(data.column("x").map(|c| c.rows()), Some(2));
+    /// assert!(data.column("y").is_none());
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.get(name)
     }
 
     /// Whether there is no column.
+    ///
+    /// ```
+    /// assert!(!sbl::Data::new().scalar("k", 3.0)?.is_empty());
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
     /// Adds a column, whatever it is; `false` if the name is taken (the old one stays).
+    ///
+    /// ```
+    /// use sbl::data::Column;
+    /// let mut data = sbl::Data::new();
+    /// assert!(data.insert("k", Column::Scalar(3.0)));
+    /// assert!(!data.insert("k", Column::Scalar(4.0)));
+    /// ```
     pub fn insert(&mut self, name: &str, column: Column) -> bool {
         if self.columns.contains_key(name) {
             return false;
@@ -121,6 +170,12 @@ impl Data {
     ///
     /// # Errors
     /// The name is taken.
+    ///
+    /// ```
+    /// let data = sbl::Data::new().vector("x", &[1.0, f64::NAN, 3.0])?;
+    /// assert_eq!(data.row_count(), 3);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn vector(self, name: &str, values: &[f64]) -> Result<Self, Error> {
         self.with(name, Column::Numbers(values.to_vec()))
     }
@@ -129,6 +184,14 @@ impl Data {
     ///
     /// # Errors
     /// The name is taken, or the matrix has no column.
+    ///
+    /// ```
+    /// use nalgebra::DMatrix;
+    /// let x = DMatrix::from_fn(5, 2, |i, j| (i + j) as f64);
+    /// let data = sbl::Data::new().matrix("x", &x)?;
+    /// assert_eq!(data.row_count(), 5);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn matrix(self, name: &str, values: &DMatrix<f64>) -> Result<Self, Error> {
         let width = values.ncols();
         // row-major entries of a are the column-major ones of aᵀ
@@ -140,6 +203,13 @@ impl Data {
     ///
     /// # Errors
     /// The name is taken, the rows are not equally long, or there is no column.
+    ///
+    /// ```
+    /// let data = sbl::Data::new().rows("x", &[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])?;
+    /// assert_eq!(data.row_count(), 3);
+    /// assert!(sbl::Data::new().rows("x", &[vec![1.0], vec![2.0, 3.0]]).is_err());
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn rows<R: AsRef<[f64]>>(self, name: &str, rows: &[R]) -> Result<Self, Error> {
         let width = rows.first().map_or(0, |r| r.as_ref().len());
         if let Some(odd) = rows.iter().position(|r| r.as_ref().len() != width) {
@@ -161,6 +231,13 @@ impl Data {
     ///
     /// # Errors
     /// The name is taken, there is no column, or not one name for each.
+    ///
+    /// ```
+    /// let x = nalgebra::DMatrix::zeros(5, 2);
+    /// let data = sbl::Data::new().matrix_with_names("x", &x, &["age", "bmi"])?;
+    /// # let _ = data;
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn matrix_with_names<S: AsRef<str>>(
         self,
         name: &str,
@@ -177,6 +254,12 @@ impl Data {
     ///
     /// # Errors
     /// The name is taken.
+    ///
+    /// ```
+    /// let data = sbl::Data::new().words("school", &["north", "south", "north"])?;
+    /// assert_eq!(data.row_count(), 3);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn words<S: AsRef<str>>(self, name: &str, words: &[S]) -> Result<Self, Error> {
         self.with(name, Column::Words(words.iter().map(|w| Some(w.as_ref().into())).collect()))
     }
@@ -185,12 +268,23 @@ impl Data {
     ///
     /// # Errors
     /// The name is taken.
+    ///
+    /// ```
+    /// let data = sbl::Data::new().scalar("exposure", 2.5)?;
+    /// # let _ = data;
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn scalar(self, name: &str, value: f64) -> Result<Self, Error> {
         self.with(name, Column::Scalar(value))
     }
 
     /// Number of rows of the table: as many as most columns have (of two lengths that are equally
     /// frequent the greater); scalars do not count.
+    ///
+    /// ```
+    /// assert_eq!(sbl::Data::new().vector("x", &[1.0, 2.0])?.row_count(), 2);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn row_count(&self) -> usize {
         if !self.lines.is_empty() {
             return self.lines.len();
@@ -207,6 +301,13 @@ impl Data {
     /// # Errors
     /// A column is in both; or both are tables read from files and differ in their number of rows
     /// (columns from a host or from JSON may have any: constants).
+    ///
+    /// ```
+    /// let inputs = sbl::Data::new().vector("x", &[1.0, 2.0])?;
+    /// let targets = sbl::Data::new().vector("t", &[3.0, 5.0])?;
+    /// assert!(inputs.join(targets)?.names().eq(["x", "t"]));
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn join(mut self, other: Data) -> Result<Data, Error> {
         let mut errors = Diagnostics::new();
         let (mine, theirs) = (self.lines.len(), other.lines.len());
@@ -258,6 +359,12 @@ impl Data {
     ///
     /// # Errors
     /// A row does not exist.
+    ///
+    /// ```
+    /// let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?;
+    /// assert_eq!(data.select_rows(&[2, 0])?, sbl::Data::new().vector("x", &[3.0, 1.0])?);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn select_rows(&self, rows: &[usize]) -> Result<Data, Error> {
         let count = self.row_count();
         if let Some(row) = rows.iter().find(|r| **r >= count) {

@@ -29,34 +29,50 @@
 //! # Ok::<(), sbl::Error>(())
 //! ```
 //!
-//! The pipeline, in the order of the modules: [`source`] text → [`syntax`] tree → [`check`]ed typed
-//! model → [`graph`] → [`plan`] → [`runtime`], over [`design`] (deterministic expressions as
-//! numbers), [`dist`] (families) and [`math`]. [`session`] puts them together; errors everywhere are
-//! [`diag`]nostics.
+//! The items at the root are the interface, with [`data`], [`diag`], [`host`] and [`source`]; [`graph`], [`plan`] and
+//! [`session`] hold what a model and a fit can be asked to show. The other modules are the inside of the compiler and
+//! the runtime (`ARCHITECTURE.md`): public for the command and for study, not shown here, and free to change.
+//!
+//! `docs/library.md`, the guide for embedding, is [`guide`].
 
+#[doc(hidden)]
 pub mod check;
 pub mod data;
+#[doc(hidden)]
 pub mod design;
 pub mod diag;
+#[doc(hidden)]
 pub mod dist;
 mod error;
 pub mod graph;
 pub mod help;
+pub mod host;
+#[doc(hidden)]
 pub mod math;
 pub mod plan;
+#[doc(hidden)]
 pub mod runtime;
 pub mod session;
 pub mod source;
+#[doc(hidden)]
 pub mod syntax;
+
+#[doc = include_str!("../docs/library.md")]
+pub mod guide {}
 
 pub use check::{Loader, NoFiles};
 pub use data::Data;
+pub use diag::{Diagnostic, Severity};
+pub use dist::Elem;
 pub use error::Error;
+pub use host::{Basis, Host};
+pub use session::cancel::Cancel;
 pub use session::compare::{Comparison, compare};
 pub use session::compile::{Compiler, Model};
 pub use session::cross_validate::{CrossOptions, CrossValidation, Setting, cross_validate};
 pub use session::fit::Fit;
 pub use session::options::{Options, Progress};
 pub use session::predict::{NodePrediction, Predicted, Prediction};
+pub use session::result::NodeResult;
 pub use session::sample::Draws;
 pub use session::score::Scores;

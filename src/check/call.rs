@@ -71,6 +71,9 @@ impl Cx<'_> {
         if let Some(value) = self.native_call(env, name, args, span) {
             return value;
         }
+        if let Some(value) = self.host_call(env, name, args, span) {
+            return value;
+        }
         let candidates = self.modules.find(env.module, &name.node, true);
         let values: Vec<Option<Val>> = args.iter().map(|a| self.expr(env, &a.value)).collect();
         if candidates.is_empty() {
@@ -157,6 +160,7 @@ impl Cx<'_> {
         }
         let own = self.modules.names(env.module, true);
         let natives = crate::check::natives::NATIVES.iter().map(|n| n.name);
+        let natives = natives.chain(self.hosts.all().iter().map(|f| f.name.as_str()));
         let all = library::library();
         let std = all.iter().filter(|i| i.kind == "fn").map(|i| i.name.as_str());
         match closest(&name.node, own.into_iter().chain(natives).chain(std)) {

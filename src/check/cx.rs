@@ -9,6 +9,7 @@ use crate::check::typed::{
     Bits, Constraint, Elem, ExprId, ExprKind, Exprs, Model, Node, NodeId, NodeKind, Op, Type,
 };
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::host::Registry;
 use crate::source::Span;
 
 /// Deepest expression after expansion: later stages walk expressions by recursion.
@@ -113,6 +114,8 @@ impl Sink {
 /// The state of checking one model.
 pub(crate) struct Cx<'a> {
     pub(crate) modules: &'a Modules,
+    /// What the host program registered.
+    pub(crate) hosts: Registry,
     pub(crate) sink: &'a mut Sink,
     pub(crate) nodes: Vec<Node>,
     /// Where a node stands in declaration order.
@@ -138,6 +141,7 @@ impl<'a> Cx<'a> {
     pub(crate) fn new(modules: &'a Modules, sink: &'a mut Sink) -> Self {
         Self {
             modules,
+            hosts: Registry::default(),
             sink,
             nodes: Vec::new(),
             order: Vec::new(),
@@ -596,6 +600,7 @@ impl<'a> Cx<'a> {
             doc,
             span,
             infer,
+            &self.hosts,
         )
     }
 }

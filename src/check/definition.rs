@@ -9,15 +9,17 @@ use crate::check::expand::{Place, Splice};
 use crate::check::scope::{Def, DefId, ModuleId, Modules};
 use crate::check::support::Set;
 use crate::check::typed::{Columns, Data, Elem, ExprKind, Node, NodeKind, Type};
+use crate::host::Registry;
 use crate::source::Span;
 use crate::syntax::ast;
 
 /// Checks a `fn` with arguments of exactly its parameter types, and a `prior` as far as its names go.
-pub(crate) fn verify_definition(modules: &Modules, id: DefId, sink: &mut Sink) {
+pub(crate) fn verify_definition(modules: &Modules, hosts: &Registry, id: DefId, sink: &mut Sink) {
     let (def, module) = modules.def(id);
     match def {
         Def::Fn(def) => {
             let mut cx = Cx::new(modules, sink);
+            cx.hosts = hosts.clone();
             if let Some(given) = cx.abstract_args(&def, module) {
                 let span = def.name.span;
                 // every argument given, then every default taken
@@ -33,6 +35,7 @@ pub(crate) fn verify_definition(modules: &Modules, id: DefId, sink: &mut Sink) {
         }
         Def::Prior(def) => {
             let mut cx = Cx::new(modules, sink);
+            cx.hosts = hosts.clone();
             let mut env = Env::new(module);
             for p in &def.params {
                 env.set(&p.name.node, None, p.name.span, "parameter");

@@ -177,7 +177,7 @@ impl Cx<'_> {
     }
 
     /// The shape of `a op b` entry by entry.
-    fn common_shape(&mut self, a: &Val, b: &Val, spans: Spans, symbol: &str) -> Option<Vec<Dim>> {
+    pub(crate) fn common_shape(&mut self, a: &Val, b: &Val, spans: Spans, symbol: &str) -> Option<Vec<Dim>> {
         if a.is_scalar() {
             return Some(b.shape.clone());
         }

@@ -95,7 +95,11 @@ impl Cx<'_> {
         if let Some(near) = closest(name, known) {
             return d.help(format!("did you mean `{near}`?"));
         }
-        if crate::check::natives::is_native(name) || !self.modules.find(env.module, name, true).is_empty() {
+        let host = self.hosts.find(name).is_some();
+        if host
+            || crate::check::natives::is_native(name)
+            || !self.modules.find(env.module, name, true).is_empty()
+        {
             return d.help(format!("`{name}` is a function: call it, `{name}(…)`"));
         }
         if let Some(item) = library::find(name).first() {

@@ -2,8 +2,9 @@
 
 use crate::check::dim::{Atom, Dim};
 use crate::check::typed::{
-    Constraint, Dist, DistArg, ExprId, Exprs, Infer, Model, Node, NodeId, NodeKind, Type,
+    Constraint, Dist, DistArg, ExprId, ExprKind, Exprs, Infer, Model, Node, NodeId, NodeKind, Type,
 };
+use crate::host::{Function, HostId, Registry};
 use crate::source::Span;
 
 /// Renumbers nodes by `order` and drops expressions that nothing uses.
@@ -17,6 +18,7 @@ pub(crate) fn finish(
     doc: Option<String>,
     span: Span,
     infer: Infer,
+    hosts: &Registry,
 ) -> Model {
     let mut sorted: Vec<usize> = (0..nodes.len()).collect();
     sorted.sort_by(|a, b| order[*a].cmp(&order[*b]).then(a.cmp(b)));
@@ -46,10 +48,14 @@ pub(crate) fn finish(
     }
     let mut moved = vec![ExprId(0); exprs.len()];
     let mut kept = Exprs::default();
+    let mut functions: Vec<Function> = Vec::new();
     for i in 0..exprs.len() {
         if used[i] {
             let old = exprs.get(ExprId(i as u32));
-            let kind = old.kind.map(&mut |e| moved[e.index()], &node, &dim);
+            let mut kind = old.kind.map(&mut |e| moved[e.index()], &node, &dim);
+            if let ExprKind::Host(id, _) = &mut kind {
+                *id = renumbered(*id, hosts, &mut functions);
+            }
             let ty = Type { elem: old.ty.elem, shape: old.ty.shape.iter().map(dim).collect() };
             moved[i] = kept.add(kind, ty, old.span);
         }
@@ -83,7 +89,17 @@ pub(crate) fn finish(
         .into_iter()
         .map(|c| Constraint { left: dim(&c.left), right: dim(&c.right), ..c })
         .collect();
-    Model { name, doc, span, nodes, exprs: kept, constraints, infer }
+    Model { name, doc, span, nodes, exprs: kept, constraints, infer, hosts: Registry::of(functions) }
+}
+
+/// The place of a registered function among those that are used: it does not depend on what else is registered.
+fn renumbered(id: HostId, hosts: &Registry, used: &mut Vec<Function>) -> HostId {
+    let Some(function) = hosts.get(id) else { return id };
+    let at = used.iter().position(|f| f.name == function.name).unwrap_or_else(|| {
+        used.push(function.clone());
+        used.len() - 1
+    });
+    HostId(at as u32)
 }
 
 /// Calls `f` with every expression a node holds.

@@ -19,6 +19,7 @@ mod errors;
 mod expand;
 mod family;
 mod finish;
+mod host;
 mod index;
 mod infer;
 mod lint;
@@ -37,6 +38,7 @@ use crate::check::overrides::Overrides;
 use crate::check::scope::{ModuleId, ModuleLoader, Modules};
 use crate::diag::suggest::closest;
 use crate::diag::{Diagnostic, Diagnostics, Staged, Warned};
+use crate::host::Registry;
 use crate::source::{SourceMap, Span};
 use crate::syntax::ast;
 
@@ -50,9 +52,28 @@ pub struct Options {
     pub set: Vec<(String, f64)>,
     /// The plan to ask for instead of the one the program asks for.
     pub infer: Option<ast::InferStmt>,
+    /// Functions of the host program.
+    pub hosts: Registry,
 }
 
 /// Reads the files that a program imports.
+///
+/// ```
+/// /// Definitions that live in a table of the host.
+/// struct Table;
+///
+/// impl sbl::Loader for Table {
+///     fn load(&self, _importing: &str, path: &str) -> Result<(String, String), String> {
+///         match path {
+///             "double.sbl" => Ok((path.to_owned(), "fn double(x: real[N]) -> real[N] = 2 * x\n".to_owned())),
+///             _ => Err("there is no such file".to_owned()),
+///         }
+///     }
+/// }
+///
+/// let source = "use \"double.sbl\"\ndata x: real[N]\ndata t: real[N]\nw ~ Flat()\nt ~ Normal(double(x) .* w, sd = 1)\n";
+/// assert!(sbl::Compiler::new().loader(Table).compile(source).is_ok());
+/// ```
 pub trait Loader {
     /// Name and text of the file `path`, imported by the file named `importing`. The name tells files
     /// apart: one file has one name, however it is reached. An error says why it cannot be read.
@@ -60,6 +81,12 @@ pub trait Loader {
 }
 
 /// There are no files: every import of one is an error.
+///
+/// ```
+/// let source = "use \"other.sbl\"\ndata t: real[N]\nt ~ Normal(0, sd = 1)\n";
+/// let error = sbl::Compiler::new().loader(sbl::NoFiles).compile(source).unwrap_err();
+/// assert_eq!(error.diagnostics()[0].code, "E0207");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct NoFiles;
 
@@ -80,8 +107,9 @@ pub fn check(
     let (modules, root) = ModuleLoader::new(sources, loader, &mut loading).load(module);
     let mut sink = Sink::default();
     loading.into_iter().for_each(|d| sink.push(d));
+    host::verify_names(&options.hosts, &modules, root).into_iter().for_each(|d| sink.push(d));
     for id in modules.by_the_user() {
-        definition::verify_definition(&modules, id, &mut sink);
+        definition::verify_definition(&modules, &options.hosts, id, &mut sink);
         // one definition that grows beyond all measure is enough to know
         if sink.all.iter().any(|d| d.code == "E0504") {
             break;
@@ -154,6 +182,7 @@ fn check_model(
 ) -> Option<typed::Model> {
     let before = sink.all.iter().filter(|d| d.is_error()).count();
     let mut cx = Cx::new(modules, sink);
+    cx.hosts = options.hosts.clone();
     let place = Place { lead: Vec::new(), order: Vec::new(), prior: None, overrides: Some(overrides) };
     let body = cx.body(Env::new(root), &source.statements, &place);
     let asked = options.infer.as_ref().or(body.infer.first().copied());
@@ -207,7 +236,7 @@ pub fn verify_library() -> Diagnostics {
             let (modules, _) = ModuleLoader::new(&mut sources, &NoFiles, &mut found).load(&module.value);
             let mut sink = Sink::default();
             for id in modules.all() {
-                definition::verify_definition(&modules, id, &mut sink);
+                definition::verify_definition(&modules, &Registry::default(), id, &mut sink);
             }
             found.extend(sink.all);
         }

@@ -116,14 +116,17 @@ fn find(name: &str) -> Option<&'static NativeFn> {
 }
 
 /// An array whose rows a pairwise native walks.
-struct Rows {
+pub(crate) struct Rows {
     /// A matrix.
-    expr: ExprId,
+    pub(crate) expr: ExprId,
     /// The plate its rows are, if they are one.
-    label: Option<PlateId>,
-    rows: Dim,
-    cols: Dim,
+    pub(crate) label: Option<PlateId>,
+    pub(crate) rows: Dim,
+    pub(crate) cols: Dim,
 }
+
+/// What a parameter was given, if anything: its value, if that is right, and where it stands.
+pub(crate) type Given = Option<(Option<Val>, Span)>;
 
 impl Cx<'_> {
     /// A call of a native function; `None` in the outer option: there is none of that name.
@@ -146,79 +149,9 @@ impl Cx<'_> {
         args: &[ast::Arg],
         span: Span,
     ) -> Option<Val> {
-        // `levels(y)` wants a name, and looks at its declaration only
-        let mut given: Vec<Option<(Option<Val>, Span)>> = vec![None; native.params.len()];
-        let mut fine = true;
-        for (i, arg) in args.iter().enumerate() {
-            let value = self.expr(env, &arg.value);
-            let at = match &arg.name {
-                None => i,
-                Some(n) => match native.params.iter().position(|p| *p == n.node) {
-                    Some(at) => at,
-                    None => {
-                        let near = closest(&n.node, native.params.iter().copied());
-                        self.report(
-                            Diagnostic::error(
-                                "E0209",
-                                format!("`{}` has no argument `{}`", native.name, n.node),
-                            )
-                            .at(n.span, "unknown argument")
-                            .help(match near {
-                                Some(near) => format!("did you mean `{near}`?"),
-                                None => format!("it is `{}`", signature(native)),
-                            }),
-                        );
-                        fine = false;
-                        continue;
-                    }
-                },
-            };
-            match given.get_mut(at) {
-                Some(slot @ None) => *slot = Some((value, arg.value.span)),
-                Some(Some(_)) => {
-                    fine = false;
-                    self.report(
-                        Diagnostic::error(
-                            "E0209",
-                            format!("argument `{}` of `{}` is given twice", native.params[at], native.name),
-                        )
-                        .at(arg.value.span, "given again")
-                        .help("remove one of them"),
-                    );
-                }
-                None => {
-                    fine = false;
-                    self.report(
-                        Diagnostic::error(
-                            "E0209",
-                            format!(
-                                "`{}` takes {}, found {}",
-                                native.name,
-                                crate::check::errors::count(native.params.len(), "argument"),
-                                args.len()
-                            ),
-                        )
-                        .at(arg.value.span, "one too many")
-                        .help(format!("it is `{}`", signature(native))),
-                    );
-                    break;
-                }
-            }
-        }
-        if !fine {
-            return None;
-        }
-        let required = native.params.len() - native.optional;
-        if let Some(missing) = given.iter().take(required).position(Option::is_none) {
-            return self.fail(
-                Diagnostic::error(
-                    "E0209",
-                    format!("`{}` misses its argument `{}`", native.name, native.params[missing]),
-                )
-                .at(span, "in this call")
-                .help(format!("it is `{}`", signature(native))),
-            );
-        }
+        let signature = signature(native);
+        let called = (native.name, signature.as_str());
+        let given = self.matched(env, called, native.params, native.optional, args, span)?;
         let mut values: Vec<(Val, Span)> = Vec::new();
         for slot in given.into_iter().flatten() {
             values.push((slot.0?, slot.1));
@@ -305,6 +238,91 @@ impl Cx<'_> {
         }
     }
 
+    /// The argument of each parameter of `function`, of which the last `optional` may be left out.
+    pub(crate) fn matched(
+        &mut self,
+        env: &Env,
+        (function, signature): (&str, &str),
+        params: &[&str],
+        optional: usize,
+        args: &[ast::Arg],
+        span: Span,
+    ) -> Option<Vec<Given>> {
+        let mut given: Vec<Option<(Option<Val>, Span)>> = vec![None; params.len()];
+        let mut fine = true;
+        for (i, arg) in args.iter().enumerate() {
+            let value = self.expr(env, &arg.value);
+            let at = match &arg.name {
+                None => i,
+                Some(n) => match params.iter().position(|p| *p == n.node) {
+                    Some(at) => at,
+                    None => {
+                        let near = closest(&n.node, params.iter().copied());
+                        self.report(
+                            Diagnostic::error(
+                                "E0209",
+                                format!("`{}` has no argument `{}`", function, n.node),
+                            )
+                            .at(n.span, "unknown argument")
+                            .help(match near {
+                                Some(near) => format!("did you mean `{near}`?"),
+                                None => format!("it is `{signature}`"),
+                            }),
+                        );
+                        fine = false;
+                        continue;
+                    }
+                },
+            };
+            match given.get_mut(at) {
+                Some(slot @ None) => *slot = Some((value, arg.value.span)),
+                Some(Some(_)) => {
+                    fine = false;
+                    self.report(
+                        Diagnostic::error(
+                            "E0209",
+                            format!("argument `{}` of `{}` is given twice", params[at], function),
+                        )
+                        .at(arg.value.span, "given again")
+                        .help("remove one of them"),
+                    );
+                }
+                None => {
+                    fine = false;
+                    self.report(
+                        Diagnostic::error(
+                            "E0209",
+                            format!(
+                                "`{}` takes {}, found {}",
+                                function,
+                                crate::check::errors::count(params.len(), "argument"),
+                                args.len()
+                            ),
+                        )
+                        .at(arg.value.span, "one too many")
+                        .help(format!("it is `{signature}`")),
+                    );
+                    break;
+                }
+            }
+        }
+        if !fine {
+            return None;
+        }
+        let required = params.len() - optional;
+        if let Some(missing) = given.iter().take(required).position(Option::is_none) {
+            return self.fail(
+                Diagnostic::error(
+                    "E0209",
+                    format!("`{}` misses its argument `{}`", function, params[missing]),
+                )
+                .at(span, "in this call")
+                .help(format!("it is `{signature}`")),
+            );
+        }
+        Some(given)
+    }
+
     fn map_native(&mut self, f: Native, x: &Val, span: Span) -> Option<Val> {
         let set = match f {
             Native::Exp => Set::POSITIVE,
@@ -363,7 +381,7 @@ impl Cx<'_> {
     }
 
     /// The rows of a value: of a matrix, of a vector as one column, of a plate.
-    fn rows_of(&mut self, x: &Val, name: &str, span: Span) -> Option<Rows> {
+    pub(crate) fn rows_of(&mut self, x: &Val, name: &str, span: Span) -> Option<Rows> {
         let whole = self.exprs.get(x.expr).ty.shape.clone();
         let one = Dim::number(1);
         match (x.plates.as_slice(), x.shape.as_slice()) {
@@ -505,7 +523,7 @@ impl Cx<'_> {
         Some(())
     }
 
-    fn train(&mut self, x: &Val, x_span: Span, span: Span) -> Option<Val> {
+    pub(crate) fn train(&mut self, x: &Val, x_span: Span, span: Span) -> Option<Val> {
         self.wants_data(x, "train", x_span)?;
         if !x.plates.is_empty() {
             return self.fail(

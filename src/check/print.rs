@@ -212,6 +212,9 @@ impl<'m> Text<'m> {
             }
             ExprKind::RowDot(a, b) => call("row_dot", self.list(&[*a, *b])),
             ExprKind::Call(f, args) => call(f.name(), self.list(args)),
+            ExprKind::Host(id, args) => {
+                call(model.hosts.get(*id).map_or("?", |f| f.name.as_str()), self.list(args))
+            }
             ExprKind::Join(items) | ExprKind::Vector(items) => (format!("[{}]", self.list(items)), ATOM),
             ExprKind::Gather { base, at } => {
                 let columns = if model.expr(*base).ty.shape.len() == 2 { ", _" } else { "" };

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::check::dim::Dim;
 pub use crate::dist::Elem;
 use crate::dist::Family;
+use crate::host::{HostId, Registry};
 use crate::source::Span;
 
 /// A node of [`Model::nodes`].
@@ -61,6 +62,8 @@ pub struct Model {
     pub constraints: Vec<Constraint>,
     /// What `infer` asks for.
     pub infer: Infer,
+    /// The functions of the host program that it uses.
+    pub hosts: Registry,
 }
 
 impl Model {
@@ -291,6 +294,9 @@ pub enum ExprKind {
     RowDot(ExprId, ExprId),
     /// `exp(a)`, `sqdist(x, c)` …: see [`Native`]
     Call(Native, Vec<ExprId>),
+    /// A function of the host program: see [`crate::host::Form`]. Entry by entry: shapes are equal, or
+    /// scalars. Features of rows: `[N,D]`, then scalars → `[N, width]`. A kernel: `[N,D]`, `[M,D]`, then scalars → `[N,M]`.
+    Host(HostId, Vec<ExprId>),
     /// `[a, b]`: columns side by side, `[A]`, `[A,B]` and s → `[A, sum]`; a scalar is a constant column.
     Join(Vec<ExprId>),
     /// `[1, 2, 3]` of scalars: `[k]`
@@ -355,7 +361,10 @@ impl ExprKind {
             | ExprKind::Standardize(a)
             | ExprKind::OneHot(a) => vec![*a],
             ExprKind::Elementwise(_, a, b) | ExprKind::MatMul(a, b) | ExprKind::RowDot(a, b) => vec![*a, *b],
-            ExprKind::Call(_, args) | ExprKind::Join(args) | ExprKind::Vector(args) => args.clone(),
+            ExprKind::Call(_, args)
+            | ExprKind::Host(_, args)
+            | ExprKind::Join(args)
+            | ExprKind::Vector(args) => args.clone(),
             ExprKind::Gather { base, at } | ExprKind::GatherColumns { base, at } => vec![*base, *at],
             ExprKind::GatherPairs { base, rows, cols } => vec![*base, *rows, *cols],
         }
@@ -387,6 +396,7 @@ impl ExprKind {
                 ExprKind::RowDot(a, expr(*b))
             }
             ExprKind::Call(native, args) => ExprKind::Call(*native, args.iter().map(|a| expr(*a)).collect()),
+            ExprKind::Host(id, args) => ExprKind::Host(*id, args.iter().map(|a| expr(*a)).collect()),
             ExprKind::Join(args) => ExprKind::Join(args.iter().map(|a| expr(*a)).collect()),
             ExprKind::Vector(args) => ExprKind::Vector(args.iter().map(|a| expr(*a)).collect()),
             ExprKind::Gather { base, at } => {

@@ -62,7 +62,8 @@ pub fn run(args: &Compare, screen: &Screen) -> Result<Exit, Failure> {
 fn fit(model: &sbl::Model, data: &Data, args: &Compare, screen: &Screen) -> Result<Fit, Failure> {
     let progress = Progress::start(screen, "preparing");
     let shown = progress.clone();
-    let mut options = Options::default().seed(args.seed).on_step(move |step| {
+    let options = Options::default().seed(args.seed).cancel(interrupt::cancel());
+    let mut options = options.on_step(move |step| {
         shown.step(step.iteration, step.objective, step.active);
         if interrupt::asked() { step.stop() } else { step.go_on() }
     });
@@ -71,7 +72,7 @@ fn fit(model: &sbl::Model, data: &Data, args: &Compare, screen: &Screen) -> Resu
     }
     let fitted = interrupt::gracefully(|| model.fit(data, &options));
     progress.finish();
-    let fit = fitted?;
+    let fit = fitted.map_err(interrupt::failure)?;
     report::print_stored(screen, &fit.result().warnings, fit.model().sources());
     Ok(fit)
 }

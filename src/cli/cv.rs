@@ -41,6 +41,7 @@ pub fn run(args: &Cv, screen: &Screen) -> Result<Exit, Failure> {
             shown.reach(done, all);
             if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })),
+        cancel: interrupt::cancel().clone(),
         ..CrossOptions::default()
     };
     if let Some(bytes) = args.data.reading.max_memory {

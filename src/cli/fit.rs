@@ -31,7 +31,7 @@ pub fn run(args: &Fit, screen: &Screen) -> Result<Exit, Failure> {
     progress.finish();
     let fit = fitted.map_err(|error| {
         report::print_plain(screen, &read.warnings);
-        Failure::from(error)
+        interrupt::failure(error)
     })?;
     let result = fit.result();
 
@@ -75,7 +75,8 @@ fn exit(result: &FitResult) -> Exit {
 
 fn options(args: &Fit, progress: &Progress, trace: &Arc<Mutex<Vec<sbl::Progress>>>) -> Options {
     let (progress, trace, keep) = (progress.clone(), Arc::clone(trace), args.trace.is_some());
-    let mut options = Options::default().seed(args.seed).threads(args.threads).on_step(move |step| {
+    let options = Options::default().seed(args.seed).threads(args.threads).cancel(interrupt::cancel());
+    let mut options = options.on_step(move |step| {
         progress.step(step.iteration, step.objective, step.active);
         if keep && let Ok(mut trace) = trace.lock() {
             trace.push(step.clone());

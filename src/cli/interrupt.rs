@@ -2,11 +2,16 @@
 //! at once.
 
 use std::process;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::failure::Exit;
+use sbl::Cancel;
+
+use super::failure::{Exit, Failure};
 use crate::io::write;
 
+/// What a fit listens to.
+static CANCEL: OnceLock<Cancel> = OnceLock::new();
 static GRACEFUL: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
 
@@ -17,6 +22,7 @@ pub fn install() {
             write::remove_pending();
             process::exit(i32::from(Exit::Interrupted.code()));
         }
+        cancel().stop();
     });
 }
 
@@ -26,6 +32,17 @@ pub fn gracefully<T>(run: impl FnOnce() -> T) -> T {
     let result = run();
     GRACEFUL.store(false, Ordering::SeqCst);
     result
+}
+
+/// The token that Ctrl-C uses: the step in progress is abandoned, what there is is kept.
+pub fn cancel() -> &'static Cancel {
+    CANCEL.get_or_init(Cancel::new)
+}
+
+/// An error, with the status of an interruption if there was one.
+pub fn failure(error: sbl::Error) -> Failure {
+    let failure = Failure::from(error);
+    if asked() { Failure { exit: Exit::Interrupted, ..failure } } else { failure }
 }
 
 /// Whether Ctrl-C was pressed.

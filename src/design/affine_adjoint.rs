@@ -20,6 +20,7 @@ use super::value::Rank;
 use super::walk::Random;
 use super::want::{Axis, Want};
 use crate::check::typed::{ExprId, ExprKind, Native, NodeId, NodeKind, Op};
+use crate::math::product::gemm;
 
 /// Where the kept innovations of each node stand among the columns of an adjoint, offset not counted.
 pub type Starts = BTreeMap<NodeId, usize>;
@@ -334,7 +335,7 @@ impl Backward<'_, '_> {
             let rows: Vec<usize> = used.iter().map(|b| b + form.rows * c).collect();
             if self.active.contains(&a) && !used.is_empty() {
                 let x_rows = self.rows_of(form, &rows).map_err(failed)?;
-                bar.gemm(1.0, &block, &x_rows.transpose(), 1.0);
+                gemm(bar.as_view_mut(), 1.0, block.as_view(), x_rows.transpose().as_view(), 1.0);
             }
             if let Some(value) = &value
                 && !used.is_empty()

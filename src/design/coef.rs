@@ -8,6 +8,8 @@ use nalgebra::DMatrix;
 use super::error::Why;
 use super::ops;
 use super::value::Value;
+use crate::math::poll::poll;
+use crate::math::product::gemm;
 
 /// A sparse matrix by rows. The number of columns is known by who uses it.
 #[derive(Clone, PartialEq, Debug)]
@@ -262,7 +264,7 @@ impl Coef {
                     let part =
                         ops::select(&all, &super::want::Axis::Only(picked.into()), &super::want::Axis::All)?;
                     if !used.is_empty() && n > 0 && self.cols > 0 {
-                        out.rows_mut(k * n, n).gemm(1.0, &a.array, &part, 1.0);
+                        gemm(out.rows_mut(k * n, n), 1.0, a.array.as_view(), part.as_view(), 1.0);
                     }
                 }
             }
@@ -323,6 +325,7 @@ impl Coef {
             }
             Form::Dense(m) => {
                 for j in 0..self.cols {
+                    poll();
                     for i in 0..count {
                         out[(row + i, col + j)] += m[(source(i), j)];
                     }
@@ -332,6 +335,7 @@ impl Coef {
                 for block in blocks.iter().filter(|b| plain && b.row.saturating_add(b.matrix.rows()) <= count)
                 {
                     for (j, from) in block.matrix.array.column_iter().enumerate() {
+                        poll();
                         let mut to = out.column_mut(col + block.col + j);
                         let mut to = to.rows_mut(row + block.row, from.len());
                         to += from;
@@ -345,6 +349,7 @@ impl Coef {
                         .filter(|(_, r)| *r < block.matrix.rows())
                         .collect();
                     for j in 0..block.matrix.cols() {
+                        poll();
                         for (i, r) in &within {
                             out[(row + i, col + block.col + j)] += block.matrix.array[(*r, j)];
                         }

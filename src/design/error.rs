@@ -1,6 +1,7 @@
 //! Why an expression has no numeric value. Data, so that the session can point at the source.
 
 use crate::check::typed::{ExprId, Model, NodeId};
+use crate::host::Fault;
 
 /// An expression that could not be evaluated, and why.
 #[derive(Clone, PartialEq, Debug)]
@@ -35,6 +36,8 @@ pub enum Why {
     UnseenLevel(usize),
     /// More memory than allowed: bytes wanted, bytes allowed.
     Memory(usize, usize),
+    /// A registered function of the host program, by name, did something wrong.
+    Host(String, Fault),
     /// A training value that was not kept, or never stored.
     NotKept,
     /// The definitions go in a circle.
@@ -80,6 +83,7 @@ impl EvalError {
             Why::Memory(wanted, allowed) => {
                 format!("needs about {} of memory, {} are allowed", Bytes(*wanted), Bytes(*allowed))
             }
+            Why::Host(name, fault) => format!("the registered function `{name}`: {fault}"),
             Why::NotKept => "a training value was not kept with the fit".to_owned(),
             Why::Circle => "the definition goes in a circle".to_owned(),
             Why::NotLinear(what) => format!("not linear in the unknowns: {what}"),

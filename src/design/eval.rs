@@ -10,11 +10,13 @@ use std::sync::Arc;
 use super::error::{EvalError, Why};
 use super::frozen::{Asked, Frozen};
 use super::natives::{Rule, rule};
-use super::ops;
 use super::value::{Rank, Value};
 use super::want::{Axis, Want};
+use super::{host, ops};
 use crate::check::dim::{Atom, Dim};
 use crate::check::typed::{Expr, ExprId, ExprKind, Model, Native, NodeId, NodeKind, Type};
+use crate::host::{Form, Function, HostId};
+use crate::math::parts::parts;
 use crate::math::sums::all_finite;
 
 /// A model with everything that has a value: dimensions, data, and any node that is held.
@@ -260,6 +262,17 @@ impl<'a> Evaluator<'a> {
                 }
                 (_, args) => args.iter().map(|a| whole(*a)).collect(),
             },
+            ExprKind::Host(id, args) => match (self.function(*id)?.form, args.as_slice()) {
+                (Form::Map, args) => args.iter().map(|a| same(*a)).collect(),
+                (Form::Features(_), [x, rest @ ..]) => {
+                    std::iter::once(rows(*x)).chain(rest.iter().map(|e| whole(*e))).collect()
+                }
+                (Form::Kernel, [x, c, rest @ ..]) => {
+                    let centres = part(*c, Want::rows(want.cols.clone()));
+                    [rows(*x), centres].into_iter().chain(rest.iter().map(|e| whole(*e))).collect()
+                }
+                (_, args) => args.iter().map(|a| whole(*a)).collect(),
+            },
             ExprKind::Join(parts) => self.join_needs(parts, want)?,
             ExprKind::Vector(parts) => {
                 ops::positions(&want.rows, parts.len())?.into_iter().map(|i| whole(parts[i])).collect()
@@ -372,6 +385,10 @@ impl<'a> Evaluator<'a> {
             }
             ExprKind::RowDot(..) => ops::row_dot(&next()?.array, &next()?.array)?,
             ExprKind::Call(native, _) => self.call(*native, args.collect(), want, (rows, cols))?,
+            ExprKind::Host(id, _) => {
+                let args: Vec<Arc<Value>> = args.collect();
+                host::evaluate(self.function(*id)?, &args, &want.cols, (rows, cols))?
+            }
             ExprKind::Join(_) => {
                 let mut parts: Vec<Arc<Value>> = args.collect();
                 match parts.as_slice() {
@@ -453,7 +470,7 @@ impl<'a> Evaluator<'a> {
         match rule(native) {
             Rule::Map(_, f, _) => {
                 let mut out = Arc::unwrap_or_clone(first).array;
-                out.iter_mut().for_each(|x| *x = f(*x));
+                parts(out.as_mut_slice(), ops::PART, 4, &|_, part| part.iter_mut().for_each(|x| *x = f(*x)));
                 Ok(out)
             }
             Rule::Reduce(f, _) => Ok(nalgebra::DMatrix::from_element(1, 1, f(first.array.as_slice()))),
@@ -490,6 +507,11 @@ impl<'a> Evaluator<'a> {
                 Ok(out)
             }
         }
+    }
+
+    /// A function of the host program.
+    pub(super) fn function(&self, id: HostId) -> Result<&'a Function, Why> {
+        self.inputs.model.hosts.get(id).ok_or(Why::Circle)
     }
 
     pub(super) fn coded(&self, at: ExprId) -> bool {

@@ -179,6 +179,7 @@ impl Interpreter<'_, '_> {
                 let x = self.take(*a)?;
                 Ok(x.broadcast(shape, memory)?)
             }
+            ExprKind::Host(..) => Err(not("a function of the host program")),
             ExprKind::Train(_) => Err(not("train(…) of an unknown")),
             ExprKind::Standardize(_) => Err(not("standardize(…) of an unknown")),
             ExprKind::OneHot(_) => Err(not("onehot(…) of an unknown")),

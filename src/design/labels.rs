@@ -12,6 +12,7 @@ use super::value::Label;
 use super::walk;
 use crate::check::dim::{Atom, Dim};
 use crate::check::typed::{ExprId, ExprKind, Model, Native, NodeId, NodeKind, Op};
+use crate::host::{Form, HostId};
 
 /// Definitions deeper than this have no name.
 const DEEPEST: usize = 64;
@@ -221,6 +222,7 @@ impl<'a> Namer<'a> {
             ExprKind::Elementwise(op, a, b) => self.combine(*op, *a, *b, depth),
             ExprKind::MatMul(a, b) if rank(*a) == 0 || rank(*b) == 0 => self.combine(Op::Mul, *a, *b, depth),
             ExprKind::Call(native, args) => self.call(*native, args, depth),
+            ExprKind::Host(id, args) => self.host(*id, args, depth),
             ExprKind::Join(parts) => {
                 let mut all = Vec::new();
                 for part in parts {
@@ -318,6 +320,22 @@ impl<'a> Namer<'a> {
                     .map(|term| monomial(&inputs, term))
                     .collect()
             }
+            _ => Vec::new(),
+        }
+    }
+
+    /// `f(x)`; `wavelet 1`, `wavelet 2` …; the centres of a kernel.
+    fn host(&mut self, id: HostId, args: &[ExprId], depth: usize) -> Vec<Name> {
+        let model = self.inputs.model;
+        let Some(function) = model.hosts.get(id) else { return Vec::new() };
+        match (function.form, args) {
+            (Form::Map, [a]) => self.columns(*a, depth).iter().map(|n| n.mapped(&function.name)).collect(),
+            (Form::Features(_), [x, ..]) => {
+                let inputs = self.inputs.shape(&model.expr(*x).ty).map_or(0, |s| s.2);
+                let count = function.outputs(inputs).min(1_000_000);
+                (1..=count).map(|j| Name::text(format!("{} {j}", function.name), SUM)).collect()
+            }
+            (Form::Kernel, [_, c, ..]) => self.entries(*c, depth),
             _ => Vec::new(),
         }
     }
@@ -502,6 +520,11 @@ impl Axes<'_> {
                 }
                 (ExprKind::Call(native, args), _) if matches!(rule(*native), Rule::Map(..)) => {
                     todo.extend(args.iter().map(|a| (*a, side)));
+                }
+                (ExprKind::Host(id, args), _)
+                    if model.hosts.get(*id).is_some_and(|f| f.form == Form::Map) =>
+                {
+                    todo.extend(args.iter().filter(|x| rank(**x) > 0).map(|a| (*a, side)));
                 }
                 (ExprKind::Transpose(a), Side::Rows) => todo.push((*a, Side::Cols)),
                 (ExprKind::Transpose(a), Side::Cols) => todo.push((*a, Side::Rows)),

@@ -13,6 +13,7 @@ pub mod coef;
 pub mod error;
 pub mod eval;
 pub mod frozen;
+mod host;
 mod interpret;
 pub mod labels;
 mod log_adjoint;

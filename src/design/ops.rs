@@ -8,13 +8,22 @@ use super::error::Why;
 use super::value::{Rank, Value};
 use super::want::Axis;
 use crate::check::typed::{Elem, Op};
+use crate::math::poll::poll;
+use crate::math::product::gemm;
+
+/// Entries between two polls.
+pub(super) const PART: usize = 1 << 16;
 
 /// A matrix of zeros, or what it would have needed.
 pub(super) fn zeros(rows: usize, cols: usize) -> Result<DMatrix<f64>, Why> {
     let wanted = rows.checked_mul(cols).and_then(|n| n.checked_mul(8)).unwrap_or(usize::MAX);
     let mut values: Vec<f64> = Vec::new();
     values.try_reserve_exact(wanted / 8).map_err(|_| Why::Memory(wanted, isize::MAX as usize))?;
-    values.resize(rows * cols, 0.0);
+    // touching fresh memory takes longer than most sums
+    while values.len() < wanted / 8 {
+        values.resize((values.len() + PART).min(wanted / 8), 0.0);
+        poll();
+    }
     Ok(DMatrix::from_vec(rows, cols, values))
 }
 
@@ -68,13 +77,19 @@ pub(super) fn elementwise(op: Op, mut a: Arc<Value>, mut b: Arc<Value>) -> Resul
     if b.rank == Rank::Scalar {
         let y = entry(&b)?;
         let mut out = Arc::unwrap_or_clone(a).array;
-        out.iter_mut().for_each(|x| *x = f(*x, y));
+        for part in out.as_mut_slice().chunks_mut(PART) {
+            part.iter_mut().for_each(|x| *x = f(*x, y));
+            poll();
+        }
         return Ok(out);
     }
     if a.rank == Rank::Scalar {
         let x = entry(&a)?;
         let mut out = Arc::unwrap_or_clone(b).array;
-        out.iter_mut().for_each(|y| *y = f(x, *y));
+        for part in out.as_mut_slice().chunks_mut(PART) {
+            part.iter_mut().for_each(|y| *y = f(x, *y));
+            poll();
+        }
         return Ok(out);
     }
     if a.array.shape() != b.array.shape() {
@@ -82,11 +97,17 @@ pub(super) fn elementwise(op: Op, mut a: Arc<Value>, mut b: Arc<Value>) -> Resul
     }
     if Arc::get_mut(&mut a).is_none() && Arc::get_mut(&mut b).is_some() {
         let mut out = Arc::unwrap_or_clone(b).array;
-        out.iter_mut().zip(a.array.iter()).for_each(|(y, x)| *y = f(*x, *y));
+        for (part, a) in out.as_mut_slice().chunks_mut(PART).zip(a.array.as_slice().chunks(PART)) {
+            part.iter_mut().zip(a).for_each(|(y, x)| *y = f(*x, *y));
+            poll();
+        }
         Ok(out)
     } else {
         let mut out = Arc::unwrap_or_clone(a).array;
-        out.iter_mut().zip(b.array.iter()).for_each(|(x, y)| *x = f(*x, *y));
+        for (part, b) in out.as_mut_slice().chunks_mut(PART).zip(b.array.as_slice().chunks(PART)) {
+            part.iter_mut().zip(b).for_each(|(x, y)| *x = f(*x, *y));
+            poll();
+        }
         Ok(out)
     }
 }
@@ -104,7 +125,7 @@ pub(super) fn mat_mul(a: &Value, b: &Value) -> Result<DMatrix<f64>, Why> {
         }
         let mut out = zeros(a.nrows(), b.ncols())?;
         if a.ncols() > 0 && !out.is_empty() {
-            out.gemm(1.0, a, b, 0.0);
+            gemm(out.as_view_mut(), 1.0, a.as_view(), b.as_view(), 0.0);
         }
         Ok(out)
     };

@@ -2,6 +2,10 @@
 
 use nalgebra::DMatrix;
 
+use crate::math::parts::parts;
+use crate::math::poll::poll;
+use crate::math::product::gemm;
+
 /// x [N,D], c [M,D], scale [D] or none, and out [N,M], which is all zeros before.
 pub type PairsFn = fn(x: &DMatrix<f64>, c: &DMatrix<f64>, scale: Option<&[f64]>, out: &mut DMatrix<f64>);
 
@@ -27,7 +31,9 @@ pub(super) fn dot(x: &DMatrix<f64>, c: &DMatrix<f64>, scale: Option<&[f64]>, out
             row *= *s;
         }
     }
-    out.gemm(1.0, x, &transposed, 0.0);
+    if x.ncols() > 0 && !out.is_empty() {
+        gemm(out.as_view_mut(), 1.0, x.as_view(), transposed.as_view(), 0.0);
+    }
 }
 
 /// Σ_k (x_nk − c_mk)²: differences first, so the diagonal is exactly 0 and the matrix symmetric.
@@ -68,13 +74,13 @@ fn fold(
     c: &DMatrix<f64>,
     scale: Option<&[f64]>,
     out: &mut DMatrix<f64>,
-    step: impl Fn(f64, f64, f64, f64) -> f64,
+    step: impl Fn(f64, f64, f64, f64) -> f64 + Sync,
 ) {
     let n = x.nrows();
     if n == 0 {
         return;
     }
-    for (m, column) in out.as_mut_slice().chunks_exact_mut(n).enumerate() {
+    parts(out.as_mut_slice(), n, x.ncols(), &|m, column| {
         for (k, inputs) in x.as_slice().chunks_exact(n).enumerate() {
             let centre = c[(m, k)];
             let s = scale.map_or(1.0, |scale| scale[k]);
@@ -82,7 +88,7 @@ fn fold(
                 *o = step(*o, s, *x, centre);
             }
         }
-    }
+    });
 }
 
 /// Σ_nm out_nm d/d(s, x, c) Σ_k s_k x_nk c_mk
@@ -133,6 +139,7 @@ pub(super) fn linear_spline_adjoint(
     let d = x.ncols();
     let (mut factors, mut others) = (vec![0.0; d], vec![0.0; d]);
     for m in 0..c.nrows() {
+        poll();
         for n in 0..x.nrows() {
             for (k, factor) in factors.iter_mut().enumerate() {
                 let s = scale.map_or(1.0, |scale| scale[k]);
@@ -182,6 +189,7 @@ fn sum_adjoint(
     let mut bar = PairsBar::zeros(x, c);
     let n = x.nrows();
     for (m, column) in out.column_iter().enumerate() {
+        poll();
         for k in 0..x.ncols() {
             let centre = c[(m, k)];
             let s = scale.map_or(1.0, |scale| scale[k]);

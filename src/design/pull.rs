@@ -8,9 +8,9 @@ use super::adjoint::scatter;
 use super::error::Why;
 use super::eval::{Evaluator, Key};
 use super::natives::{Monomial, Rule, rule};
-use super::ops;
 use super::value::{Rank, Value};
 use super::want::{Axis, Want};
+use super::{host, ops};
 use crate::check::typed::{ExprKind, Native, Op};
 
 /// The adjoint of each argument (as the tape evaluated it), where one is wanted.
@@ -66,6 +66,7 @@ pub(super) fn pull(
             vec![part(0, &|| args.get(1).map_or_else(|| g.clone(), |b| rows(b))), part(1, &|| rows(&args[0]))]
         }
         ExprKind::Call(native, _) => call(*native, args, value, g, want, wanted)?,
+        ExprKind::Host(id, _) => host::pull(eval.function(*id)?, args, g, &want.cols, wanted)?,
         ExprKind::Join(_) => {
             let mut at = 0;
             let mut parts = Vec::with_capacity(args.len());
@@ -261,7 +262,7 @@ fn column_sum(g: &DMatrix<f64>) -> DMatrix<f64> {
 fn product(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
     let mut out = DMatrix::zeros(a.nrows(), b.ncols());
     if a.ncols() > 0 && !out.is_empty() {
-        out.gemm(1.0, a, b, 0.0);
+        crate::math::product::gemm(out.as_view_mut(), 1.0, a.as_view(), b.as_view(), 0.0);
     }
     out
 }

@@ -61,6 +61,7 @@ codes! {
     "E0214" "plate indices"
     "E0215" "statement in the wrong place"
     "E0216" "a prior returns an unknown node"
+    "E0217" "a function that cannot be registered"
 
     // E03 shapes (raised in check/)
     "E0301" "shapes that do not match"
@@ -176,10 +177,14 @@ codes! {
     "E0817" "no targets to score"
     "E0818" "a node cannot be drawn"
     "E0819" "a prediction that cannot be healed"
+    "E0820" "a fit with functions of a host program"
+    "E0821" "a fit was cancelled"
+    "E0822" "a callback panicked"
     "E0830" "impossible folds"
     "E0831" "targets that are not rows"
     "E0832" "a comparison without data"
     "E0833" "a constant given twice"
+    "E0840" "a registered function failed"
 
     // W warnings of the compiler: W01 syntax, W02 names, W03 shapes, W04 supports, W05 graph, W06 plan
     "W0101" "documentation of nothing"

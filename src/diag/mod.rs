@@ -13,6 +13,10 @@ use serde::{Deserialize, Serialize};
 use crate::source::Span;
 
 /// How bad it is.
+///
+/// ```
+/// assert!(sbl::Severity::Error > sbl::Severity::Warning);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -33,6 +37,14 @@ pub struct Label {
 
 /// One finding. `message` says found and expected, in lower case without a full stop; `help`
 /// proposes an edit.
+///
+/// ```
+/// let error = sbl::Model::compile("data x: real[N]\nt ~ Normal(y, sd = 1)\n").unwrap_err();
+/// let first: &sbl::Diagnostic = &error.diagnostics()[0];
+/// assert_eq!(first.code, "E0201");
+/// let at = first.primary.as_ref().map(|label| error.sources().slice(label.span));
+/// assert_eq!(at, Some("y"));
+/// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// Registered in [`codes`]; `sbl explain CODE` shows its page.
@@ -53,11 +65,20 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// An error with a registered code.
+    ///
+    /// ```
+    /// let d = sbl::Diagnostic::error("E0750", "cannot read my.csv").help("look at its path");
+    /// assert!(d.is_error());
+    /// ```
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
         Self::of(code, Severity::Error, message.into())
     }
 
     /// A warning with a registered code.
+    ///
+    /// ```
+    /// assert!(!sbl::Diagnostic::warning("W0751", "the header may be data").is_error());
+    /// ```
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
         Self::of(code, Severity::Warning, message.into())
     }
@@ -67,30 +88,56 @@ impl Diagnostic {
     }
 
     /// Points at the place to look at first.
+    ///
+    /// ```
+    /// let span = sbl::source::Span::default();
+    /// let d = sbl::Diagnostic::error("E0750", "cannot read it").at(span, "named here");
+    /// assert!(d.primary.is_some());
+    /// ```
     pub fn at(mut self, span: Span, text: impl Into<String>) -> Self {
         self.primary = Some(Label { span, text: text.into() });
         self
     }
 
     /// Points at another place.
+    ///
+    /// ```
+    /// let span = sbl::source::Span::default();
+    /// let d = sbl::Diagnostic::error("E0750", "cannot read it").also(span, "and here");
+    /// assert_eq!(d.secondary.len(), 1);
+    /// ```
     pub fn also(mut self, span: Span, text: impl Into<String>) -> Self {
         self.secondary.push(Label { span, text: text.into() });
         self
     }
 
     /// Adds a fact.
+    ///
+    /// ```
+    /// let d = sbl::Diagnostic::error("E0750", "cannot read it").note("it is a folder");
+    /// assert_eq!(d.notes, ["it is a folder"]);
+    /// ```
     pub fn note(mut self, text: impl Into<String>) -> Self {
         self.notes.push(text.into());
         self
     }
 
     /// Says what to do.
+    ///
+    /// ```
+    /// let d = sbl::Diagnostic::error("E0750", "cannot read it").help("look at its path");
+    /// assert_eq!(d.help.as_deref(), Some("look at its path"));
+    /// ```
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
         self
     }
 
     /// Whether there is no result.
+    ///
+    /// ```
+    /// assert!(sbl::Diagnostic::error("E0750", "cannot read it").is_error());
+    /// ```
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }

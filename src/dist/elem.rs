@@ -3,6 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 /// The set an element of a value lies in.
+///
+/// ```
+/// assert!(sbl::Elem::Count.fits(sbl::Elem::Real));
+/// assert_eq!(sbl::Elem::NonNegative.name(), "non-negative");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Elem {
@@ -32,6 +37,10 @@ pub enum Elem {
 
 impl Elem {
     /// As written in a program.
+    ///
+    /// ```
+    /// assert_eq!(sbl::Elem::Positive.name(), "positive");
+    /// ```
     pub fn name(self) -> &'static str {
         match self {
             Elem::Real => "real",
@@ -49,6 +58,11 @@ impl Elem {
     }
 
     /// Whether every value of `self` is a value of `wanted`.
+    ///
+    /// ```
+    /// assert!(sbl::Elem::Positive.fits(sbl::Elem::NonNegative));
+    /// assert!(!sbl::Elem::Real.fits(sbl::Elem::Positive));
+    /// ```
     pub fn fits(self, wanted: Elem) -> bool {
         use Elem::{Bool, Count, Increasing, Int, NonNegative, Positive, Real, Simplex, Unit};
         self == wanted

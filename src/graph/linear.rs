@@ -113,6 +113,10 @@ fn step(model: &Model, id: ExprId, operands: &[Option<&Form>]) -> Form {
         ExprKind::Call(native, _) => {
             not(format!("takes `{}` of the unknown {}", native.name(), names(model, &unknown)))
         }
+        ExprKind::Host(id, _) => {
+            let name = model.hosts.get(*id).map_or("a function", |f| f.name.as_str());
+            not(format!("takes `{name}` of the unknown {}", names(model, &unknown)))
+        }
         ExprKind::Train(_) => not(format!("freezes the unknown {} with `train`", names(model, &unknown))),
         ExprKind::Standardize(_) => not(format!("standardizes the unknown {}", names(model, &unknown))),
         ExprKind::OneHot(_) => not(format!("takes `onehot` of the unknown {}", names(model, &unknown))),

@@ -110,6 +110,7 @@ impl Typed {
                 nodes: Vec::new(),
                 exprs: Exprs::default(),
                 constraints: Vec::new(),
+                hosts: Default::default(),
                 infer: Infer::default(),
             },
         }

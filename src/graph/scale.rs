@@ -98,6 +98,10 @@ fn step(model: &Model, id: ExprId, operands: &[Option<&Form>]) -> Form {
             Form::Powers(union)
         }
         (ExprKind::Call(native, _), _) => not(format!("takes `{}` of {}", native.name(), unknown())),
+        (ExprKind::Host(id, _), _) => {
+            let name = model.hosts.get(*id).map_or("a function", |f| f.name.as_str());
+            not(format!("takes `{name}` of {}", unknown()))
+        }
         (ExprKind::MatMul(..) | ExprKind::RowDot(..), _) => {
             not(format!("is a sum of products with {} in it", unknown()))
         }

@@ -4,6 +4,9 @@
 
 use nalgebra::{DMatrix, DMatrixView, DMatrixViewMut, DVector};
 
+use super::poll::poll;
+use super::product::{gemm, transposed_times};
+
 /// Blocks up to this size are factorised and solved column by column.
 const BASE: usize = 32;
 
@@ -105,7 +108,7 @@ impl Cholesky {
     /// A⁻¹ = L⁻ᵀ L⁻¹, symmetric to the last bit.
     pub fn inverse(&self) -> DMatrix<f64> {
         let x = self.lower_inverse();
-        let mut inverse = x.transpose() * &x;
+        let mut inverse = transposed_times(&x, &x);
         for j in 0..inverse.ncols() {
             for i in j + 1..inverse.nrows() {
                 inverse[(j, i)] = inverse[(i, j)];
@@ -119,6 +122,7 @@ impl Cholesky {
 fn factorise(mut a: DMatrixViewMut<'_, f64>) -> Result<(), usize> {
     let n = a.nrows();
     if n <= BASE {
+        poll();
         return factorise_base(a);
     }
     let h = n / 2;
@@ -160,13 +164,13 @@ fn factorise_base(mut a: DMatrixViewMut<'_, f64>) -> Result<(), usize> {
 fn subtract_square(mut c: DMatrixViewMut<'_, f64>, l: DMatrixView<'_, f64>) {
     let n = c.nrows();
     if n <= 4 * BASE {
-        c.gemm(-1.0, &l, &l.transpose(), 1.0);
+        gemm(c, -1.0, l, l.transpose().as_view(), 1.0);
         return;
     }
     let h = n / 2;
     let (top, bottom) = (l.rows_range(0..h), l.rows_range(h..n));
     subtract_square(c.view_range_mut(0..h, 0..h), top);
-    c.view_range_mut(h..n, 0..h).gemm(-1.0, &bottom, &top.transpose(), 1.0);
+    gemm(c.view_range_mut(h..n, 0..h), -1.0, bottom, top.transpose().as_view(), 1.0);
     subtract_square(c.view_range_mut(h..n, h..n), bottom);
 }
 
@@ -174,6 +178,7 @@ fn subtract_square(mut c: DMatrixViewMut<'_, f64>, l: DMatrixView<'_, f64>) {
 fn solve_right_transposed(l: DMatrixView<'_, f64>, mut x: DMatrixViewMut<'_, f64>) {
     let n = l.nrows();
     if n <= BASE {
+        poll();
         for j in 0..n {
             for k in 0..j {
                 let f = l[(j, k)];
@@ -191,7 +196,8 @@ fn solve_right_transposed(l: DMatrixView<'_, f64>, mut x: DMatrixViewMut<'_, f64
     let h = n / 2;
     let (mut left, mut right) = x.columns_range_pair_mut(0..h, h..n);
     solve_right_transposed(l.view_range(0..h, 0..h), left.as_view_mut());
-    right.gemm(-1.0, &left, &l.view_range(h..n, 0..h).transpose(), 1.0);
+    let l21 = l.view_range(h..n, 0..h).transpose();
+    gemm(right.as_view_mut(), -1.0, left.as_view(), l21.as_view(), 1.0);
     solve_right_transposed(l.view_range(h..n, h..n), right);
 }
 
@@ -199,6 +205,7 @@ fn solve_right_transposed(l: DMatrixView<'_, f64>, mut x: DMatrixViewMut<'_, f64
 fn solve_left(l: DMatrixView<'_, f64>, mut x: DMatrixViewMut<'_, f64>) {
     let n = l.nrows();
     if n <= BASE {
+        poll();
         for c in 0..x.ncols() {
             for j in 0..n {
                 let f = x[(j, c)] / l[(j, j)];
@@ -215,7 +222,7 @@ fn solve_left(l: DMatrixView<'_, f64>, mut x: DMatrixViewMut<'_, f64>) {
     let h = n / 2;
     let (mut top, mut bottom) = x.rows_range_pair_mut(0..h, h..n);
     solve_left(l.view_range(0..h, 0..h), top.as_view_mut());
-    bottom.gemm(-1.0, &l.view_range(h..n, 0..h), &top, 1.0);
+    gemm(bottom.as_view_mut(), -1.0, l.view_range(h..n, 0..h), top.as_view(), 1.0);
     solve_left(l.view_range(h..n, h..n), bottom);
 }
 
@@ -223,6 +230,7 @@ fn solve_left(l: DMatrixView<'_, f64>, mut x: DMatrixViewMut<'_, f64>) {
 fn invert_lower(mut l: DMatrixViewMut<'_, f64>) {
     let n = l.nrows();
     if n <= BASE {
+        poll();
         for j in 0..n {
             l[(j, j)] = 1.0 / l[(j, j)];
             for i in j + 1..n {
@@ -241,8 +249,9 @@ fn invert_lower(mut l: DMatrixViewMut<'_, f64>) {
     let mut x21 = l21;
     solve_left(l.view_range(h..n, h..n), x21.as_view_mut());
     invert_lower(l.view_range_mut(0..h, 0..h));
-    let product = &x21 * l.view_range(0..h, 0..h);
-    l.view_range_mut(h..n, 0..h).copy_from(&(-product));
+    let mut product = DMatrix::zeros(n - h, h);
+    gemm(product.as_view_mut(), -1.0, x21.as_view(), l.view_range(0..h, 0..h), 0.0);
+    l.view_range_mut(h..n, 0..h).copy_from(&product);
     invert_lower(l.view_range_mut(h..n, h..n));
 }
 

@@ -4,6 +4,8 @@
 use nalgebra::DMatrix;
 
 use super::chol::Cholesky;
+use super::poll::poll;
+use super::product::times;
 
 /// Rows at a time, columns at a time.
 const ROWS: usize = 256;
@@ -28,6 +30,7 @@ pub fn gram(a: &DMatrix<f64>) -> DMatrix<f64> {
                 &block.columns(column, width),
                 1.0,
             );
+            poll();
         }
     }
     for j in 0..k {
@@ -64,7 +67,7 @@ pub fn triangle_by_gram(a: &DMatrix<f64>) -> Option<DMatrix<f64>> {
         for (mut row, norm) in scaled.row_iter_mut().zip(&norms) {
             row.unscale_mut(*norm);
         }
-        r = Cholesky::strict(&gram(&(a * scaled)))?.lower().transpose() * r;
+        r = Cholesky::strict(&gram(&times(a, &scaled)))?.lower().transpose() * r;
     }
     for (mut column, norm) in r.column_iter_mut().zip(&norms) {
         column.scale_mut(*norm);

@@ -1,10 +1,13 @@
 //! Numerical tools: special functions with stable tails, factorisations that report what they did,
-//! parallel columns, numerical rank.
+//! parallel columns, numerical rank. What takes long polls between blocks ([`poll`]).
 pub mod chol;
 pub mod gram;
 pub mod lbfgs;
 pub mod newton;
 pub mod parallel;
+pub mod parts;
+pub mod poll;
+pub mod product;
 pub mod qr;
 pub mod quadrature;
 pub mod special;

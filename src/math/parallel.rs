@@ -3,6 +3,8 @@
 
 use nalgebra::DMatrix;
 
+use super::poll::poll;
+
 /// Groups of parallel columns: the lowest index, and the others, ascending. Columns are parallel if
 /// their unit vectors differ (up to sign) by at most `tolerance` in norm; zero columns are in no group.
 pub fn parallel_groups(a: &DMatrix<f64>, tolerance: f64) -> Vec<(usize, Vec<usize>)> {
@@ -18,6 +20,7 @@ pub fn parallel_groups(a: &DMatrix<f64>, tolerance: f64) -> Vec<(usize, Vec<usiz
     let window = tolerance + 1e-14;
     let mut leader: Vec<usize> = (0..a.ncols()).collect();
     for (at, &(projection, j)) in order.iter().enumerate() {
+        poll();
         for &(other, i) in order[at + 1..].iter().take_while(|o| o.0 - projection <= window) {
             let _ = other;
             let (low, high) = (find(&leader, i.min(j)), find(&leader, i.max(j)));

@@ -4,6 +4,8 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::gram::triangle_by_gram;
+use super::poll::poll;
+use super::product::{gemm, times};
 
 /// A column whose part outside the earlier ones is below this fraction of it counts as dependent.
 const DEPENDENT: f64 = 1e-11;
@@ -17,6 +19,7 @@ pub fn orthonormal(a: &DMatrix<f64>) -> Result<(DMatrix<f64>, DMatrix<f64>), usi
     for j in 0..k {
         let before = q.column(j).norm();
         for _ in 0..2 {
+            poll();
             for i in 0..j {
                 let dot = q.column(i).dot(&q.column(j));
                 r[(i, j)] += dot;
@@ -39,8 +42,8 @@ pub fn project_out(q: &DMatrix<f64>, a: &mut DMatrix<f64>) -> DMatrix<f64> {
     let qt = q.transpose();
     let mut all = DMatrix::zeros(q.ncols(), a.ncols());
     for _ in 0..2 {
-        let coefficients = &qt * &*a;
-        a.gemm(-1.0, q, &coefficients, 1.0);
+        let coefficients = times(&qt, a);
+        gemm(a.as_view_mut(), -1.0, q.as_view(), coefficients.as_view(), 1.0);
         all += coefficients;
     }
     all
@@ -57,6 +60,7 @@ pub fn triangle(a: &DMatrix<f64>) -> DMatrix<f64> {
     let mut r = DMatrix::zeros(0, k);
     let mut start = 0;
     while start < n {
+        poll();
         let rows = chunk.min(n - start);
         let mut stack = DMatrix::zeros(r.nrows() + rows, k);
         stack.rows_mut(0, r.nrows()).copy_from(&r);
@@ -74,6 +78,7 @@ pub fn rank_up_to(a: &DMatrix<f64>, limit: usize, tolerance: f64) -> Option<usiz
     let norms: Vec<f64> = rest.column_iter().map(|c| c.norm()).collect();
     let mut basis: Vec<DVector<f64>> = Vec::new();
     loop {
+        poll();
         let (mut best, mut worst) = (0, 0.0);
         for (j, column) in rest.column_iter().enumerate() {
             if norms[j] > 0.0 && column.norm() / norms[j] > worst {

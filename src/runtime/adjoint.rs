@@ -13,6 +13,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::problem::{Problem, Scale, WeightPrior};
+use crate::math::product::times;
 
 /// Derivatives of an objective at one point, over the rows of a problem and its kept weights.
 #[derive(Clone, PartialEq, Debug)]
@@ -54,7 +55,7 @@ pub struct Slope {
 pub fn adjoint(problem: &Problem, hypers: &[f64], mean: &DVector<f64>, covariance: &DMatrix<f64>) -> Adjoint {
     let phi = &problem.design;
     let fitted = phi * mean;
-    let phi_sigma = phi * covariance;
+    let phi_sigma = times(phi, covariance);
     let n = problem.targets.len();
     let mut design = DMatrix::zeros(n, phi.ncols());
     let (mut offset, mut noise_log) = (vec![0.0; n], vec![0.0; n]);

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::core::Core;
 use super::posterior::Posterior;
 use super::solution::{Step, Stop};
+use crate::math::poll::{self, Halt};
 use crate::plan::ir::Options;
 
 /// A slope above this is no optimum.
@@ -45,6 +46,8 @@ pub(crate) struct Control<'a> {
     pub trace: Vec<f64>,
     pub stopped: Option<Stop>,
     pub jitter: f64,
+    /// Where the last iteration ended.
+    pub last: Option<Point>,
     budget: &'a Budget,
     additions: usize,
     started: Option<Instant>,
@@ -54,11 +57,15 @@ pub(crate) struct Control<'a> {
 impl<'a> Control<'a> {
     pub fn new(options: &'a Options, budget: &'a Budget, observer: &'a mut Observer<'a>) -> Self {
         let started = budget.max_time.map(|_| Instant::now());
+        if let Some(end) = started.zip(budget.max_time).and_then(|(now, time)| now.checked_add(time)) {
+            poll::until(end);
+        }
         Control {
             options,
             trace: Vec::new(),
             stopped: None,
             jitter: 0.0,
+            last: None,
             budget,
             additions: 0,
             started,
@@ -73,6 +80,12 @@ impl<'a> Control<'a> {
             None if gradient > STATIONARY => Stop::Stalled,
             None => Stop::Converged,
         }
+    }
+
+    /// A step was interrupted: what there is counts.
+    pub fn halted(&mut self, halt: Halt) {
+        let stop = if halt == Halt::Time { Stop::MaxTime } else { Stop::Interrupted };
+        self.stopped = self.stopped.or(Some(stop));
     }
 
     /// Whether one more basis function may enter; it counts as one.
@@ -90,6 +103,11 @@ impl<'a> Control<'a> {
                 && started.elapsed() >= limit
             {
                 self.stopped = Some(Stop::MaxTime);
+            } else if poll::halt() == Some(Halt::Stop) {
+                self.stopped = Some(Stop::Interrupted);
+            }
+            if matches!(self.stopped, Some(Stop::MaxTime | Stop::Interrupted)) {
+                poll::shield();
             }
         }
         self.stopped.is_none()
@@ -103,6 +121,7 @@ impl<'a> Control<'a> {
     /// The same, of any objective.
     pub fn note(&mut self, core: &Core, point: &Point, objective: f64, jitter: f64, phase: &'static str) {
         self.jitter = self.jitter.max(jitter);
+        self.last = Some(point.clone());
         let kept = core.kept(&point.active);
         let hypers = core.values(&point.x, &point.active);
         self.show(objective, &kept, &hypers, phase);

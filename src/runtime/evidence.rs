@@ -17,6 +17,7 @@ use super::problem::Problem;
 use super::solution::{Failure, Solution};
 use super::source::{Source, Stored};
 use super::start::{Start, set_bounds, start};
+use crate::math::poll::{attempt, shielded};
 use crate::math::qr::rank_up_to;
 use crate::plan::ir::{Options, Schedule};
 
@@ -70,22 +71,38 @@ pub fn solve_from(
     on_step: &mut Observer<'_>,
 ) -> Result<Solution, Failure> {
     let prepared = prepare(problem, source, options, budget, true)?;
-    let mut control = Control::new(options, budget, on_step);
     let (mut core, exact) = (prepared.core, prepared.exact);
     set_bounds(&mut core);
     let mut rank = low_rank(&core);
+    let mut control = Control::new(options, budget, on_step);
     let choice = if prepared.too_large { Choice::OneAtATime } else { Choice::by_rank(rank) };
     let mut found = search(&core, choice, &mut control)?;
     if let Some(exact) = exact
-        && !agrees(&exact, &core, &found.point, source)?
+        && control.stopped.is_none()
     {
-        core = prepare(problem, source, options, budget, false)?.core;
-        set_bounds(&mut core);
-        rank = low_rank(&core);
-        found = search(&core, Choice::by_rank(rank), &mut control)?;
+        let again = attempt(|| -> Result<_, Failure> {
+            if agrees(&exact, &core, &found.point, source)? {
+                return Ok(None);
+            }
+            let mut core = prepare(problem, source, options, budget, false)?.core;
+            set_bounds(&mut core);
+            let rank = low_rank(&core);
+            let found = search(&core, Choice::by_rank(rank), &mut control)?;
+            Ok(Some((core, rank, found)))
+        });
+        match again {
+            Ok(again) => {
+                if let Some(better) = again? {
+                    (core, rank, found) = better;
+                }
+            }
+            Err(halt) => control.halted(halt),
+        }
     }
-    let takes_up = findings::TakesUp::new(&core, problem, source)?;
-    finish(&core, problem, &takes_up, found, rank, control)
+    shielded(|| {
+        let takes_up = findings::TakesUp::new(&core, problem, source)?;
+        finish(&core, problem, &takes_up, found, rank, control)
+    })
 }
 
 /// Whether evidence and slope at a point are the same with the true columns.
@@ -97,21 +114,38 @@ fn agrees(exact: &Exact, core: &Core, point: &Point, source: &mut dyn Source) ->
     Ok(off <= AGREES * (core.count() + here.posterior.log_evidence.abs()) && slope <= AGREES * core.count())
 }
 
-/// The best of all starts.
+/// The best of all starts; if it is interrupted, the best so far, or where the last iteration ended.
 fn search(core: &Core, choice: Choice, control: &mut Control<'_>) -> Result<Found, Failure> {
-    let mut best: Option<(f64, Found)> = None;
+    let mut best = None;
+    match attempt(|| search_on(core, choice, control, &mut best)) {
+        Ok(done) => done?,
+        Err(halt) => control.halted(halt),
+    }
+    let before_the_first = || Point { x: start(core, Start::default()), active: core.without_own() };
+    Ok(match best {
+        Some((_, found)) => found,
+        None => Found { point: control.last.take().unwrap_or_else(before_the_first), held_first: false },
+    })
+}
+
+fn search_on(
+    core: &Core,
+    choice: Choice,
+    control: &mut Control<'_>,
+    best: &mut Option<(f64, Found)>,
+) -> Result<(), Failure> {
     for attempt in 0..=control.options.restarts {
         let begin = Begin::of(core, attempt, choice, control.options, best.as_ref().map(|b| &b.1.point));
         let found = run(core, begin, control)?;
         let objective = Position::new(core, &found.point)?.objective;
         if best.as_ref().is_none_or(|b| objective > b.0 + 1e-9 * (1.0 + b.0.abs())) {
-            best = Some((objective, found));
+            *best = Some((objective, found));
         }
         if control.stopped.is_some() {
             break;
         }
     }
-    best.map(|b| b.1).ok_or(Failure::NonFinite { step: "starts" })
+    Ok(())
 }
 
 /// Which schedules there are to choose from.
@@ -159,9 +193,17 @@ pub fn resume(
     let mut point = core.resumed(warm);
     let held_first = is_undetermined(&core);
     let all_free = vec![false; core.hypers.len()];
-    active_set(&core, &mut point, &all_free, !held_first, &mut control)?;
-    let takes_up = findings::TakesUp::new(&core, problem, &mut stored(problem)?)?;
-    finish(&core, problem, &takes_up, Found { point, held_first }, rank, control)
+    match attempt(|| active_set(&core, &mut point, &all_free, !held_first, &mut control)) {
+        Ok(done) => done?,
+        Err(halt) => {
+            control.halted(halt);
+            point = control.last.take().unwrap_or_else(|| core.resumed(warm));
+        }
+    }
+    shielded(|| {
+        let takes_up = findings::TakesUp::new(&core, problem, &mut stored(problem)?)?;
+        finish(&core, problem, &takes_up, Found { point, held_first }, rank, control)
+    })
 }
 
 /// The objective and its slopes at given hyperparameters, with every weight of the problem in the model.

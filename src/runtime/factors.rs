@@ -4,6 +4,7 @@ use nalgebra::DMatrix;
 
 use super::core::Core;
 use super::posterior::{Detail, Posterior, scale_rows};
+use crate::math::product::{gemm, times, transposed_times};
 use crate::math::qr;
 
 /// An addition needs q² − s above this fraction of s: a twin of an included function has q² = s
@@ -67,9 +68,9 @@ impl Factors {
                 qr::project_out(&p.q_flat, &mut phi);
             }
             // S = min_c |φ̃ − Φ̃ c|² + |c|², at c = Σ̃ Φ̃ᵀ φ̃: a sum of squares, no cancellation
-            let c = &detail.sigma * (p.phi.transpose() * &phi);
+            let c = times(&detail.sigma, &transposed_times(&p.phi, &phi));
             let mut rest: DMatrix<f64> = phi.clone();
-            rest.gemm(-1.0, &p.phi, &c, 1.0);
+            gemm(rest.as_view_mut(), -1.0, p.phi.as_view(), c.as_view(), 1.0);
             for (at, &i) in chunk.iter().enumerate() {
                 let s = rest.column(at).norm_squared() + c.column(at).norm_squared();
                 f.big_s[i] = s;

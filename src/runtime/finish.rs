@@ -84,10 +84,12 @@ pub(crate) fn weights(core: &Core, here: &Position) -> Weights {
     let (f, k) = (core.flat_weights.len(), p.active.len());
     let mut mean = DVector::zeros(f + k);
     let mut covariance = DMatrix::zeros(f + k, f + k);
-    // internal units: w = D w̃
-    let d = DMatrix::from_diagonal(&DVector::from_column_slice(&p.d));
+    // internal units: w = D w̃, Σ = D Σ̃ D
     let w = DVector::from_fn(k, |i, _| p.d[i] * p.mean[i]);
-    let sigma = &d * &here.detail.sigma * &d;
+    let mut sigma = here.detail.sigma.clone();
+    for (j, mut column) in sigma.column_iter_mut().enumerate() {
+        column.iter_mut().zip(&p.d).for_each(|(s, d)| *s = d * *s * p.d[j]);
+    }
     if f > 0 {
         // u' | w has mean R⁻¹Qᵀ(t̃ − Φ̃w̃), covariance (RᵀR)⁻¹
         let (map, fit, root) = flat_given_weights(core, p);

@@ -9,6 +9,7 @@ use super::control::Point;
 use super::core::Core;
 use super::solution::Failure;
 use crate::math::chol::Cholesky;
+use crate::math::product::{times, transposed_times};
 use crate::math::qr;
 
 /// Well-determinedness below which 1 − Σ̃_ii loses digits.
@@ -70,7 +71,7 @@ impl Gram {
         let phi = core.phi.select_columns(columns);
         let mut position = vec![usize::MAX; core.weights.len()];
         columns.iter().enumerate().for_each(|(at, &i)| position[i] = at);
-        Some(Gram { position, products: phi.transpose() * &phi })
+        Some(Gram { position, products: transposed_times(&phi, &phi) })
     }
 }
 
@@ -101,7 +102,7 @@ impl Posterior {
         let failed = |step: &'static str, pivot: usize| Failure::NotPositiveDefinite { step, pivot };
         let (factor, mean, residual, gamma, variance): (_, _, _, Vec<f64>, Vec<f64>);
         if dual {
-            let mut kernel = &phi * phi.transpose();
+            let mut kernel = times(&phi, &phi.transpose());
             add_identity(&mut kernel);
             factor = Cholesky::new(&kernel).map_err(|p| failed("posterior in the space of rows", p.0))?;
             residual = factor.solve(&t);
@@ -116,7 +117,7 @@ impl Posterior {
                     let at = (gram.position[point.active[i]], gram.position[point.active[j]]);
                     (roots[0] * d[i]) * (roots[0] * d[j]) * gram.products[at]
                 }),
-                None => phi.transpose() * &phi,
+                None => transposed_times(&phi, &phi),
             };
             add_identity(&mut b);
             factor = Cholesky::new(&b).map_err(|p| {
@@ -202,7 +203,7 @@ impl Posterior {
         let mut u = DMatrix::zeros(n, f + k);
         u.columns_mut(0, f).copy_from(&self.q_flat);
         if k > 0 {
-            u.columns_mut(f, k).copy_from(&(&self.phi * self.factor.lower_inverse().transpose()));
+            u.columns_mut(f, k).copy_from(&times(&self.phi, &self.factor.lower_inverse().transpose()));
         }
         u
     }
@@ -210,12 +211,12 @@ impl Posterior {
     /// Posterior covariance of f̃ between all rows, n × n.
     pub fn row_covariance(&self) -> DMatrix<f64> {
         if self.dual {
-            let mut v = &self.q_flat * self.q_flat.transpose() - self.factor.inverse();
+            let mut v = times(&self.q_flat, &self.q_flat.transpose()) - self.factor.inverse();
             add_identity(&mut v);
             v
         } else {
             let u = self.row_factor();
-            &u * u.transpose()
+            times(&u, &u.transpose())
         }
     }
 
@@ -224,14 +225,14 @@ impl Posterior {
         if self.dual {
             let mut half = self.phi.clone();
             self.factor.solve_lower(&mut half);
-            let mut sigma = -(half.transpose() * &half);
+            let mut sigma = -transposed_times(&half, &half);
             add_identity(&mut sigma);
             // Φ̃ B⁻¹ = K⁻¹ Φ̃
-            let phi_sigma = self.factor.inverse() * &self.phi;
+            let phi_sigma = times(&self.factor.inverse(), &self.phi);
             Detail { sigma, phi_sigma }
         } else {
             let sigma = self.factor.inverse();
-            let phi_sigma = &self.phi * &sigma;
+            let phi_sigma = times(&self.phi, &sigma);
             Detail { sigma, phi_sigma }
         }
     }

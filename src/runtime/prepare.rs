@@ -16,6 +16,7 @@ use super::solution::Failure;
 use super::source::Source;
 use super::treatment::{Treatment, treat_rows};
 use crate::math::parallel::parallel_groups;
+use crate::math::product::columns_of;
 use crate::plan::ir::Options;
 
 /// Below this fraction of its length, what is left of a column or target outside the flat effects is rounding.
@@ -283,7 +284,7 @@ pub(crate) fn merge(core: &mut Core) {
     if candidates.len() < 2 {
         return;
     }
-    let phi = core.phi.select_columns(&candidates);
+    let phi = columns_of(&core.phi, &candidates);
     for (first, others) in parallel_groups(&phi, PARALLEL) {
         let dropped: Vec<usize> = others.iter().map(|&c| candidates[c]).collect();
         dropped.iter().for_each(|&i| core.usable[i] = false);

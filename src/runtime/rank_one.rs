@@ -8,6 +8,7 @@ use super::core::Core;
 use super::factors::{Action, Factors, Move};
 use super::posterior::{Detail, Posterior};
 use super::solution::Failure;
+use crate::math::poll::poll;
 use crate::math::qr;
 
 /// The state between two moves, in the units of the noise: rows times the root of their precision, flat
@@ -93,6 +94,7 @@ impl RankOne {
 
     /// Σ −= κ c cᵀ, m −= κ m_j c, S += κ p², Q += κ m_j p; c = Σ_·j, p = Φ_allᵀ Φ c.
     fn take_out(&mut self, core: &Core, j: usize, kappa: f64) -> bool {
+        poll();
         let c = self.sigma.column(j).into_owned();
         let m = self.mean[j];
         let p = self.products(core, &(&self.phi * &c));
@@ -108,6 +110,7 @@ impl RankOne {
     /// v = 1/(α + S_i), μ = v Q_i, c = Σ Φᵀ φ_i, e = φ_i − Φ c, p = Φ_allᵀ e:
     /// Σ = [Σ + v c cᵀ, −v c; −v cᵀ, v], m = [m − μ c; μ], S −= v p², Q −= μ p.
     fn add(&mut self, core: &Core, made: Move) -> bool {
+        poll();
         let (i, k) = (made.weight, self.active.len());
         let alpha = made.ln_precision.exp();
         let column = self.column(core, i);

@@ -4,6 +4,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use crate::math::poll::poll;
+use crate::math::product::{gemm, times};
 use crate::math::sums::sum_of_squares;
 
 /// What is left of a column outside the basis, relative to the column, is rounding below this.
@@ -70,9 +72,9 @@ impl Basis {
 
     /// X ← X − Q QᵀX; QᵀX
     fn project(&self, x: &mut DMatrix<f64>) -> DMatrix<f64> {
-        let c = &self.qt * &*x;
+        let c = times(&self.qt, x);
         if self.rank() > 0 {
-            x.gemm(-1.0, &self.q, &c, 1.0);
+            gemm(x.as_view_mut(), -1.0, self.q.as_view(), c.as_view(), 1.0);
         }
         c
     }
@@ -84,6 +86,7 @@ impl Basis {
         let mut rows: Vec<Vec<f64>> = Vec::new();
         let mut left: Vec<f64> = rest.column_iter().map(|c| length(c.as_slice())).collect();
         loop {
+            poll();
             let (mut worst, mut ratio) = (0, 0.0);
             for (j, (left, norm)) in left.iter().zip(norms).enumerate() {
                 if *norm > 0.0 && left / norm > ratio {

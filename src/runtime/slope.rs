@@ -10,6 +10,8 @@ use nalgebra::DMatrix;
 
 use super::core::{Core, LogLinear};
 use super::posterior::{Detail, Posterior};
+use crate::math::poll::poll;
+use crate::math::product::times;
 
 /// Up to this many row classes, covariances are summed class by class without forming all of W.
 const FEW_CLASSES: usize = 12;
@@ -50,6 +52,7 @@ pub(crate) fn hessian(
     let mut hessian = DMatrix::zeros(which.len(), which.len());
     let logs = logs(core, p);
     for (a, log_a) in logs.iter().enumerate() {
+        poll();
         for &(h, power_h) in log_a.powers.iter().filter(|&&(h, _)| at[h] != usize::MAX) {
             for (b, log_b) in logs.iter().enumerate() {
                 for &(l, power_l) in log_b.powers.iter().filter(|&&(l, _)| at[l] != usize::MAX) {
@@ -88,6 +91,7 @@ fn class_hessian(core: &Core, p: &Posterior, detail: &Detail) -> DMatrix<f64> {
     }
     // weights with weights: W = Σ̃
     for j in 0..k {
+        poll();
         for i in 0..k {
             let w = detail.sigma[(i, j)];
             h[(c + i, c + j)] = 0.5 * (w * w + 2.0 * p.mean[i] * w * p.mean[j]);
@@ -108,7 +112,7 @@ fn rows_with_rows(core: &Core, p: &Posterior, h: &mut DMatrix<f64>) {
                 let rows = u.rows(class.rows.start, class.rows.len());
                 let transposed = rows.transpose();
                 let residual = p.residual.rows(class.rows.start, class.rows.len());
-                (&transposed * rows, &transposed * residual)
+                (times(&transposed, &rows.into_owned()), &transposed * residual)
             })
             .collect();
         for (a, x) in parts.iter().enumerate() {
@@ -123,6 +127,7 @@ fn rows_with_rows(core: &Core, p: &Posterior, h: &mut DMatrix<f64>) {
             class.rows.clone().for_each(|r| class_of[r] = c);
         }
         for s in 0..v.ncols() {
+            poll();
             for r in 0..v.nrows() {
                 let w = v[(r, s)];
                 h[(class_of[r], class_of[s])] += 0.5 * (w * w + 2.0 * p.residual[r] * w * p.residual[s]);

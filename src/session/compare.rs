@@ -14,6 +14,18 @@ use crate::dist::{Elem, Support};
 use crate::source::SourceMap;
 
 /// Fits in the order of their objective, the highest first: `sbl compare --format json`.
+///
+/// ```
+/// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+/// # let model = sbl::Model::compile(source)?;
+/// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+/// # let fit = model.fit(&data, &sbl::Options::default())?;
+/// let other = sbl::Model::compile("data x: real[N]\ndata t: real[N]\ntau ~ Gamma(0, 0)\nt ~ Normal(x, precision = tau)\n")?
+///     .fit(&data, &sbl::Options::default())?;
+/// let comparison = sbl::compare(&[("with a slope".to_owned(), fit), ("without".to_owned(), other)]);
+/// assert_eq!(comparison.fits.len(), 2);
+/// # Ok::<(), sbl::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Comparison {
     /// Version of sbl.
@@ -97,6 +109,20 @@ pub(crate) fn observed(model: &Model, bound: &Bound) -> Vec<Observed> {
 ///
 /// They can if they are about the same values of the same columns, all as densities or all as
 /// probabilities, with the same kind of objective and equally many flat effects.
+///
+/// ```
+/// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+/// # let model = sbl::Model::compile(source)?;
+/// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+/// # let fit = model.fit(&data, &sbl::Options::default())?;
+/// let other = sbl::Model::compile("data x: real[N]\ndata t: real[N]\ntau ~ Gamma(0, 0)\nt ~ Normal(x, precision = tau)\n")?
+///     .fit(&data, &sbl::Options::default())?;
+/// let comparison = sbl::compare(&[("with a slope".to_owned(), fit), ("without".to_owned(), other)]);
+/// for fit in &comparison.fits {
+///     println!("{}: {:.2} nats behind the best", fit.name, fit.difference);
+/// }
+/// # Ok::<(), sbl::Error>(())
+/// ```
 pub fn compare(fits: &[(String, Fit)]) -> Comparison {
     let mut compared: Vec<Compared> = fits.iter().map(|(name, fit)| one(name, fit)).collect();
     compared.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.name.cmp(&b.name)));

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::bind;
+use super::cancel::{Cancel, callback_failed};
 use super::compile::{Compiler, Model};
 use super::draws::Uniforms;
 use super::options::Options;
@@ -18,8 +19,17 @@ use crate::data::Data;
 use crate::diag::{Diagnostic, render};
 use crate::dist::Support;
 use crate::error::Error;
+use crate::host::{Fault, guarded};
 
 /// A program with some of its constants set.
+///
+/// ```
+/// # let source = "data x: real[N]\ndata t: real[N]\nlet width = 1.0\nw ~ Normal(0, sd = width)\nt ~ Normal(x .* w, sd = 1)\n";
+/// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0, 4.0])?.vector("t", &[2.1, 3.9, 6.0, 8.2])?;
+/// # let settings = sbl::Compiler::new().grid(source, &[("width".to_owned(), vec![0.1, 10.0])])?;
+/// assert_eq!(settings[1].set, [("width".to_owned(), 10.0)]);
+/// # Ok::<(), sbl::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// The constants, by name.
@@ -29,6 +39,11 @@ pub struct Setting {
 }
 
 /// How to cross-validate.
+///
+/// ```
+/// let options = sbl::CrossOptions { folds: 10, threads: 2, ..sbl::CrossOptions::default() };
+/// # let _ = options;
+/// ```
 pub struct CrossOptions {
     /// Parts into which the rows are divided, each held out once.
     pub folds: usize,
@@ -40,6 +55,8 @@ pub struct CrossOptions {
     pub max_memory: usize,
     /// Told of every fold that is done (how many are, and of how many); may stop the whole.
     pub on_fold: Option<OnFold>,
+    /// Ends the whole, in the middle of a fit too; the folds that are done are returned.
+    pub cancel: Cancel,
 }
 
 /// What is told of a fold that is done: how many are, of how many.
@@ -47,7 +64,7 @@ pub type OnFold = Box<dyn Fn(usize, usize) -> ControlFlow<()> + Send + Sync>;
 
 impl Default for CrossOptions {
     fn default() -> Self {
-        Self { folds: 5, seed: 0, threads: 1, max_memory: 8 << 30, on_fold: None }
+        Self { folds: 5, seed: 0, threads: 1, max_memory: 8 << 30, on_fold: None, cancel: Cancel::new() }
     }
 }
 
@@ -63,6 +80,16 @@ impl std::fmt::Debug for CrossOptions {
 }
 
 /// What each setting loses: `sbl cv --format json`.
+///
+/// ```
+/// # let source = "data x: real[N]\ndata t: real[N]\nlet width = 1.0\nw ~ Normal(0, sd = width)\nt ~ Normal(x .* w, sd = 1)\n";
+/// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0, 4.0])?.vector("t", &[2.1, 3.9, 6.0, 8.2])?;
+/// # let settings = sbl::Compiler::new().grid(source, &[("width".to_owned(), vec![0.1, 10.0])])?;
+/// let options = sbl::CrossOptions { folds: 2, ..sbl::CrossOptions::default() };
+/// let found = sbl::cross_validate(&settings, &data, &options)?;
+/// assert_eq!(found.settings.len(), 2);
+/// # Ok::<(), sbl::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CrossValidation {
     /// Version of sbl.
@@ -135,11 +162,31 @@ pub struct Fold {
 
 impl CrossValidation {
     /// The best setting.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nlet width = 1.0\nw ~ Normal(0, sd = width)\nt ~ Normal(x .* w, sd = 1)\n";
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0, 4.0])?.vector("t", &[2.1, 3.9, 6.0, 8.2])?;
+    /// # let settings = sbl::Compiler::new().grid(source, &[("width".to_owned(), vec![0.1, 10.0])])?;
+    /// let options = sbl::CrossOptions { folds: 2, ..sbl::CrossOptions::default() };
+    /// let found = sbl::cross_validate(&settings, &data, &options)?;
+    /// assert_eq!(found.best().map(|s| s.set["width"].clone()), Some(10.0.into()));
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn best(&self) -> Option<&SettingScore> {
         self.settings.iter().find(|s| s.best)
     }
 
     /// Folds without a loss, and folds whose fit did not converge.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nlet width = 1.0\nw ~ Normal(0, sd = width)\nt ~ Normal(x .* w, sd = 1)\n";
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0, 4.0])?.vector("t", &[2.1, 3.9, 6.0, 8.2])?;
+    /// # let settings = sbl::Compiler::new().grid(source, &[("width".to_owned(), vec![0.1, 10.0])])?;
+    /// let options = sbl::CrossOptions { folds: 2, ..sbl::CrossOptions::default() };
+    /// let found = sbl::cross_validate(&settings, &data, &options)?;
+    /// assert_eq!(found.troubles(), (0, 0));
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn troubles(&self) -> (usize, usize) {
         let all = || self.settings.iter().flat_map(|s| &s.folds);
         (
@@ -155,6 +202,14 @@ impl Compiler {
     ///
     /// # Errors
     /// As [`Compiler::compile`]; a name is no constant of the program.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nlet width = 1.0\nw ~ Normal(0, sd = width)\nt ~ Normal(x .* w, sd = 1)\n";
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0, 4.0])?.vector("t", &[2.1, 3.9, 6.0, 8.2])?;
+    /// # let settings = sbl::Compiler::new().grid(source, &[("width".to_owned(), vec![0.1, 10.0])])?;
+    /// assert_eq!(settings.len(), 2);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn grid(&self, source: &str, grid: &[(String, Vec<f64>)]) -> Result<Vec<Setting>, Error> {
         let mut all: Vec<Vec<(String, f64)>> = vec![Vec::new()];
         for (name, values) in grid {
@@ -181,6 +236,16 @@ impl Compiler {
 /// E06: no plan serves the program; E0830: fewer than 2 folds, or more than rows; E0831: the targets are not
 /// the rows of the data; E07: the data do not fit the program. A fold that fails is no error: it stands in
 /// the result.
+///
+/// ```
+/// # let source = "data x: real[N]\ndata t: real[N]\nlet width = 1.0\nw ~ Normal(0, sd = width)\nt ~ Normal(x .* w, sd = 1)\n";
+/// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0, 4.0])?.vector("t", &[2.1, 3.9, 6.0, 8.2])?;
+/// # let settings = sbl::Compiler::new().grid(source, &[("width".to_owned(), vec![0.1, 10.0])])?;
+/// let options = sbl::CrossOptions { folds: 2, ..sbl::CrossOptions::default() };
+/// let found = sbl::cross_validate(&settings, &data, &options)?;
+/// assert!(found.complete);
+/// # Ok::<(), sbl::Error>(())
+/// ```
 pub fn cross_validate(
     settings: &[Setting],
     data: &Data,
@@ -200,15 +265,17 @@ pub fn cross_validate(
     let done: Mutex<Vec<Option<Done>>> = Mutex::new((0..jobs.len()).map(|_| None).collect());
     let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let stop = Arc::new(AtomicBool::new(false));
+    let broken: Mutex<Option<Fault>> = Mutex::new(None);
+    let ended = || stop.load(Ordering::SeqCst) || options.cancel.is_asked();
     std::thread::scope(|scope| {
         for _ in 0..options.threads.clamp(1, jobs.len().max(1)) {
             scope.spawn(|| {
                 while let Some((s, f)) = jobs.get(next.fetch_add(1, Ordering::SeqCst)).copied() {
-                    if stop.load(Ordering::SeqCst) {
+                    if ended() {
                         return;
                     }
                     let one = run(&settings[s].model, data, &folds, f, options, &stop);
-                    if stop.load(Ordering::SeqCst) {
+                    if ended() {
                         // a fit that was cut short says nothing
                         return;
                     }
@@ -216,14 +283,24 @@ pub fn cross_validate(
                         done[s * options.folds + f] = Some(one);
                     }
                     let count = finished.fetch_add(1, Ordering::SeqCst) + 1;
-                    let told = options.on_fold.as_ref().map(|tell| tell(count, jobs.len()));
-                    if told.is_some_and(|t| t.is_break()) {
-                        stop.store(true, Ordering::SeqCst);
+                    let told = options.on_fold.as_ref().map(|tell| guarded(|| tell(count, jobs.len())));
+                    match told {
+                        None | Some(Ok(ControlFlow::Continue(()))) => {}
+                        Some(Ok(ControlFlow::Break(()))) => stop.store(true, Ordering::SeqCst),
+                        Some(Err(fault)) => {
+                            stop.store(true, Ordering::SeqCst);
+                            if let Ok(mut broken) = broken.lock() {
+                                *broken = Some(fault);
+                            }
+                        }
                     }
                 }
             });
         }
     });
+    if let Some(fault) = broken.into_inner().unwrap_or_default() {
+        return Err(callback_failed(&fault).into());
+    }
     let done = done.into_inner().unwrap_or_default();
     let levels = done.iter().flatten().find_map(|d| d.levels);
     let complete = done.iter().all(Option::is_some) && !done.is_empty();
@@ -351,6 +428,7 @@ fn fit_and_score(
     let fitting = Options::default()
         .seed(options.seed)
         .max_memory(options.max_memory)
+        .cancel(&options.cancel)
         .on_step(move |step| if stop.load(Ordering::SeqCst) { step.stop() } else { step.go_on() });
     let fit = model.fit(&data.select_rows(&rows(false))?, &fitting)?;
     let (nodes, ..) = fit.score_nodes(&data.select_rows(&rows(true))?)?;

@@ -6,6 +6,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::bind::{self, Schema};
+use super::cancel;
 use super::compare::{self, Observed};
 use super::compile::{Compiler, Import, Imports, Model, Recipe};
 use super::findings;
@@ -20,6 +21,8 @@ use crate::data::Data;
 use crate::design::{Evaluator, Frozen, Inputs, affine, log_linear};
 use crate::diag::{Diagnostic, render};
 use crate::error::Error;
+use crate::host::{Function, Registry};
+use crate::math::poll;
 use crate::plan::ir::Plan;
 use crate::plan::params::free_cutpoints;
 use crate::runtime::assemble::{Design, Layout};
@@ -29,6 +32,16 @@ use crate::runtime::learn::{LearnError, learn, starts};
 use crate::runtime::solution::{Solution, Stop};
 
 /// A fitted model: cheap to clone, immutable, `Send + Sync`.
+///
+/// ```
+/// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+/// # let model = sbl::Model::compile(source)?;
+/// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+/// # let fit = model.fit(&data, &sbl::Options::default())?;
+/// let same = fit.clone();
+/// assert!(same.converged());
+/// # Ok::<(), sbl::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Fit {
     inner: Arc<Inner>,
@@ -76,8 +89,32 @@ impl Model {
     /// A fit that stops early (budget, host) is returned, and [`Fit::converged`] says so.
     ///
     /// # Errors
-    /// E06: no plan serves the model; E07: the data do not fit it; E08: the numbers break down.
+    /// E06: no plan serves the model; E07: the data do not fit it; E08: the numbers break down; E0821: it was
+    /// cancelled; E0822: the callback of progress panicked.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// let fit = model.fit(&data, &sbl::Options::default())?;
+    /// assert!((fit.node("w")?.mean()[0] - 2.0).abs() < 0.1);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn fit(&self, data: &Data, options: &Options) -> Result<Fit, Error> {
+        options.fault();
+        let fitted = poll::watched(Some(options.watch()), || self.fit_watched(data, options));
+        if let Some(fault) = options.fault() {
+            return Err(self.error(vec![cancel::callback_failed(&fault)]));
+        }
+        fitted.unwrap_or_else(|halt| {
+            Err(self
+                .error(vec![Diagnostic::error("E0821", cancel::said(halt)).help(
+                    "to keep what there is, stop after an iteration: `Cancel::stop`, `Progress::stop`",
+                )]))
+        })
+    }
+
+    fn fit_watched(&self, data: &Data, options: &Options) -> Result<Fit, Error> {
         let plan = self.plan()?;
         let typed = self.typed();
         let bound = bind::bind_training(typed, data).map_err(|found| self.error(found))?;
@@ -124,6 +161,7 @@ impl Model {
                     LearnError::Eval(e) => broken(e),
                     LearnError::Failure(failure) => failed(&names, failure),
                 })?;
+            poll::shield();
             for rows in learned.layout.terms.iter().filter(|rows| !rows.means.is_empty()) {
                 // cutpoints of the centred predictor → of the predictor as it is written
                 let kept = learned.solution.active.iter().zip(learned.solution.mean.iter());
@@ -138,6 +176,8 @@ impl Model {
             frozen = Frozen::learn(bound.inputs(typed), memory).map_err(broken)?.0;
             learned.solution
         };
+        // what there is is put together
+        poll::shield();
         let inputs = bound.inputs(typed);
         let mut eval = Evaluator::new(inputs, &frozen, memory);
         if !plan.params.is_empty() {
@@ -201,26 +241,85 @@ impl Model {
 
 impl Fit {
     /// The model that was fitted.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// assert_eq!(fit.model().name(), "model");
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn model(&self) -> &Model {
         &self.inner.model
     }
 
     /// The result as data: what `sbl fit --format json` prints.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// println!("{} iterations, {} rows", fit.result().iterations, fit.result().rows);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn result(&self) -> &FitResult {
         &self.inner.state.result
     }
 
     /// The result as JSON.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// assert_eq!(fit.to_json()["rows"], 3);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self.result()).unwrap_or_default()
     }
 
     /// Whether the certificate holds.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// assert!(fit.converged());
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn converged(&self) -> bool {
         self.result().converged
     }
 
+    /// Why it ended: `converged`, `stalled`, `max_iter`, `max_time`, `interrupted`.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// assert_eq!(fit.stop(), "converged");
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
+    pub fn stop(&self) -> &str {
+        &self.result().report.stop
+    }
+
     /// Log evidence (or bound), all constants included, in nats.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// assert!(fit.objective().is_finite());
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn objective(&self) -> f64 {
         self.result().objective.value
     }
@@ -229,6 +328,17 @@ impl Fit {
     ///
     /// # Errors
     /// E0205: there is none of that name.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// let w = fit.node("w")?;
+    /// println!("{} ± {}", w.mean()[0], w.sd()[0]);
+    /// assert_eq!(fit.node("v").unwrap_err().diagnostics()[0].code, "E0815");
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn node(&self, name: &str) -> Result<super::result::NodeResult, Error> {
         let nodes = &self.result().nodes;
         match nodes.get(name).map(|v| serde_json::from_value(v.clone())) {
@@ -240,6 +350,16 @@ impl Fit {
     }
 
     /// The posterior: joint Gaussian of the kept weights, point estimates of precisions.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// let posterior = fit.posterior();
+    /// # let _ = posterior;
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn posterior(&self) -> &Posterior {
         &self.inner.state.posterior
     }
@@ -252,6 +372,16 @@ impl Fit {
     ///
     /// # Errors
     /// E0810: it cannot be written (a number is not finite).
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// let bytes = fit.to_bytes()?;
+    /// assert!(bytes.starts_with(b"sblfit"));
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         let mut state = self.state().clone();
         state.frozen = state.frozen.packed(self.model().typed());
@@ -262,10 +392,28 @@ impl Fit {
     ///
     /// # Errors
     /// E0811 damaged, E0812 no fit file, E0813 another format, E0814 compiled differently.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// let again = sbl::Fit::from_bytes(&fit.to_bytes()?, "line.sblfit")?;
+    /// assert_eq!(again.objective(), fit.objective());
+    /// assert_eq!(sbl::Fit::from_bytes(b"else", "else.txt").unwrap_err().diagnostics()[0].code, "E0812");
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Fit, Error> {
+        Fit::read(bytes, name, &Registry::default())
+    }
+
+    /// The same, with functions of the host program.
+    pub(crate) fn read(bytes: &[u8], name: &str, hosts: &Registry) -> Result<Fit, Error> {
         let mut state: State = file::decode(bytes, name)?;
+        verify_hosts(&state.recipe.hosts, hosts, name)?;
         let compiled = Compiler::new()
             .with_recipe(state.recipe.clone())
+            .with_hosts(hosts.clone())
             .loader(Imports(state.imports.clone()))
             .compile(&state.source);
         let other = |how: &str| {
@@ -287,6 +435,23 @@ impl Fit {
         verify(&model, model.plan()?, &state).map_err(|what| impossible(&what))?;
         Ok(Fit { inner: Arc::new(Inner { model, state }) })
     }
+}
+
+/// Whether every function of the host program that a fit uses is registered, and is of the same kind.
+fn verify_hosts(needed: &[String], hosts: &Registry, name: &str) -> Result<(), Error> {
+    let known: Vec<String> = hosts.all().iter().map(Function::kind).collect();
+    let missing: Vec<String> =
+        needed.iter().filter(|n| !known.contains(n)).map(|n| format!("`{n}`")).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let found = format!(
+        "`{name}` uses functions of the program that made it, which are not registered here: {}",
+        missing.join(", ")
+    );
+    Err(Diagnostic::error("E0820", found)
+        .help("register them, then read it: `Compiler::new().function(…).load(…)`")
+        .into())
 }
 
 /// What prediction asks of training values, and the size of local basis functions at training.

@@ -18,6 +18,7 @@ use crate::data::Data;
 use crate::design::{EvalError, Evaluator, Frozen, Inputs, Rank, Value, Want, Why, affine, log_linear, walk};
 use crate::diag::Diagnostic;
 use crate::error::Error;
+use crate::host::Form;
 use crate::plan::ir::Term;
 
 const MEMORY: usize = 8 << 30;
@@ -45,6 +46,17 @@ impl Fit {
     ///
     /// # Errors
     /// E07 as for prediction; E0819: `training` are other rows, or the model has no kernel (or several).
+    ///
+    /// ```
+    /// let source = "use std.kernels.rbf\nuse std.priors.ard\ndata x: real[N]\ndata t: real[N]\n\
+    ///               let phi = rbf(x, width = 1)\nw ~ ard(cols(phi))\nt ~ Normal(phi * w, sd = 0.1)\n";
+    /// let training = sbl::Data::new().vector("x", &[0.0, 1.0, 2.0])?.vector("t", &[0.0, 1.0, 0.0])?;
+    /// let fit = sbl::Model::compile(source)?.fit(&training, &sbl::Options::default())?;
+    /// let far = sbl::Data::new().vector("x", &[100.0])?;
+    /// // far from all training points the healed prediction knows that it knows nothing
+    /// assert!(fit.predict_healed(&far, &training, 1.0)?.sd()[0] > fit.predict(&far)?.sd()[0]);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn predict_healed(&self, data: &Data, training: &Data, alpha: f64) -> Result<Prediction, Error> {
         let model = self.model();
         let typed = model.typed();
@@ -255,10 +267,12 @@ fn has_product(model: &Model, e: ExprId) -> bool {
 fn calls(model: &Model, e: ExprId) -> Vec<(ExprId, ExprId)> {
     let mut calls = Vec::new();
     for e in walk::post_order([e], |e| walk::through_lets(model, e)) {
-        if let ExprKind::Call(native, args) = &model.expr(e).kind
-            && native.compares()
-            && let [inputs, centres, ..] = args.as_slice()
-        {
+        let pair = match &model.expr(e).kind {
+            ExprKind::Call(native, args) if native.compares() => args.as_slice(),
+            ExprKind::Host(id, args) if model.hosts.get(*id).is_some_and(|f| f.form == Form::Kernel) => args,
+            _ => continue,
+        };
+        if let [inputs, centres, ..] = pair {
             calls.push((*inputs, *centres));
         }
     }

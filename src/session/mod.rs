@@ -1,6 +1,7 @@
 //! The pipeline, from text to a fit and a prediction.
 
 pub mod bind;
+pub mod cancel;
 pub mod compare;
 pub mod compile;
 pub mod cross_validate;
@@ -18,6 +19,7 @@ pub(crate) mod predictive;
 pub mod result;
 pub mod sample;
 pub mod score;
+mod serial;
 pub(crate) mod unique;
 pub(crate) mod verify;
 

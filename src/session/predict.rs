@@ -13,6 +13,18 @@ use crate::dist::Support;
 use crate::error::Error;
 
 /// Predictive distributions, in row order.
+///
+/// ```
+/// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+/// # let model = sbl::Model::compile(source)?;
+/// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+/// # let fit = model.fit(&data, &sbl::Options::default())?;
+/// let p = fit.predict(&sbl::Data::new().vector("x", &[4.0, 5.0])?)?;
+/// for (mean, sd) in p.mean().iter().zip(p.sd()) {
+///     println!("{mean} ± {sd}");
+/// }
+/// # Ok::<(), sbl::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Prediction {
     /// The observed nodes, in declaration order.
@@ -24,6 +36,17 @@ pub struct Prediction {
 }
 
 /// The predictive distribution of one observed vector (or of one column of an observed matrix).
+///
+/// ```
+/// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+/// # let model = sbl::Model::compile(source)?;
+/// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+/// # let fit = model.fit(&data, &sbl::Options::default())?;
+/// let p = fit.predict(&sbl::Data::new().vector("x", &[4.0, 5.0])?)?;
+/// let t = p.node("t").map(|node| node.columns.len());
+/// assert_eq!(t, Some(3));
+/// # Ok::<(), sbl::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct NodePrediction {
     /// The node; for a column of a matrix, the name of that column.
@@ -37,6 +60,20 @@ pub struct NodePrediction {
 }
 
 /// One column of a prediction.
+///
+/// ```
+/// # let source = "data x: real[N]\ndata c: category{bad, good}[N]\nw ~ Normal(0, sd = 1)\nc ~ Bernoulli(logit = x .* w)\n";
+/// # let data = sbl::Data::new().vector("x", &[-2.0, -1.0, 1.0, 2.0])?.words("c", &["bad", "bad", "good", "good"])?;
+/// # let fit = sbl::Model::compile(source)?.fit(&data, &sbl::Options::default())?;
+/// let p = fit.predict(&sbl::Data::new().vector("x", &[-3.0, 3.0])?)?;
+/// for (name, values) in p.columns() {
+///     match values {
+///         sbl::Predicted::Numbers(v) => println!("{name}: {v:?}"),
+///         sbl::Predicted::Words(v) => println!("{name}: {v:?}"),
+///     }
+/// }
+/// # Ok::<(), sbl::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub enum Predicted {
     /// Numbers.
@@ -47,6 +84,10 @@ pub enum Predicted {
 
 impl Predicted {
     /// Number of rows.
+    ///
+    /// ```
+    /// assert_eq!(sbl::Predicted::Numbers(vec![1.0, 2.0]).len(), 2);
+    /// ```
     pub fn len(&self) -> usize {
         match self {
             Predicted::Numbers(v) => v.len(),
@@ -55,11 +96,19 @@ impl Predicted {
     }
 
     /// Whether there is no row.
+    ///
+    /// ```
+    /// assert!(sbl::Predicted::Numbers(vec![]).is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// As an array; what is not finite is null.
+    ///
+    /// ```
+    /// assert_eq!(sbl::Predicted::Numbers(vec![1.0, f64::NAN]).to_json().to_string(), "[1.0,null]");
+    /// ```
     pub fn to_json(&self) -> Json {
         match self {
             Predicted::Numbers(v) => v.iter().map(|x| Json::from(*x)).collect(),
@@ -70,6 +119,16 @@ impl Predicted {
 
 impl NodePrediction {
     /// One of its columns of numbers.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// let p = fit.predict(&sbl::Data::new().vector("x", &[4.0, 5.0])?)?;
+    /// assert_eq!(p.node("t").and_then(|t| t.column("mean")), Some(p.mean()));
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn column(&self, name: &str) -> Option<&[f64]> {
         self.columns.iter().find(|(n, _)| *n == name).and_then(|(_, v)| match v {
             Predicted::Numbers(v) => Some(v.as_slice()),
@@ -78,6 +137,15 @@ impl NodePrediction {
     }
 
     /// The most probable level of each row, as it was read; empty for numbers.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata c: category{bad, good}[N]\nw ~ Normal(0, sd = 1)\nc ~ Bernoulli(logit = x .* w)\n";
+    /// # let data = sbl::Data::new().vector("x", &[-2.0, -1.0, 1.0, 2.0])?.words("c", &["bad", "bad", "good", "good"])?;
+    /// # let fit = sbl::Model::compile(source)?.fit(&data, &sbl::Options::default())?;
+    /// let p = fit.predict(&sbl::Data::new().vector("x", &[-3.0, 3.0])?)?;
+    /// assert_eq!(p.node("c").map(|c| &*c.class()[1]), Some("good"));
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn class(&self) -> &[Arc<str>] {
         self.columns
             .iter()
@@ -89,6 +157,16 @@ impl NodePrediction {
     }
 
     /// The probability of a level in each row, weights averaged out.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata c: category{bad, good}[N]\nw ~ Normal(0, sd = 1)\nc ~ Bernoulli(logit = x .* w)\n";
+    /// # let data = sbl::Data::new().vector("x", &[-2.0, -1.0, 1.0, 2.0])?.words("c", &["bad", "bad", "good", "good"])?;
+    /// # let fit = sbl::Model::compile(source)?.fit(&data, &sbl::Options::default())?;
+    /// let p = fit.predict(&sbl::Data::new().vector("x", &[-3.0, 3.0])?)?;
+    /// let good = p.node("c").and_then(|c| c.probability("good"));
+    /// assert!(good.is_some_and(|good| good[1] > 0.5 && good[0] < 0.5));
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn probability(&self, level: &str) -> Option<Vec<f64>> {
         match (self.levels.iter().position(|l| l == level)?, self.column("p")) {
             (0, Some(p)) => Some(p.iter().map(|p| 1.0 - p).collect()),
@@ -104,37 +182,106 @@ impl NodePrediction {
 
 impl Prediction {
     /// Predictive mean of the first observed node.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// let p = fit.predict(&sbl::Data::new().vector("x", &[4.0, 5.0])?)?;
+    /// assert!((p.mean()[0] - 8.0).abs() < 0.2);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn mean(&self) -> &[f64] {
         self.first("mean")
     }
 
     /// Predictive deviation of a new observation of the first observed node.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// let p = fit.predict(&sbl::Data::new().vector("x", &[4.0, 5.0])?)?;
+    /// assert!(p.sd()[0] > p.sd_mean()[0]);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn sd(&self) -> &[f64] {
         self.first("sd")
     }
 
     /// Deviation of the noiseless function of the first observed node.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// let p = fit.predict(&sbl::Data::new().vector("x", &[4.0, 5.0])?)?;
+    /// assert!(p.sd_mean()[1] > p.sd_mean()[0]);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn sd_mean(&self) -> &[f64] {
         self.first("sd_mean")
     }
 
     /// Probability of success of the first observed node, weights averaged out.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata c: category{bad, good}[N]\nw ~ Normal(0, sd = 1)\nc ~ Bernoulli(logit = x .* w)\n";
+    /// # let data = sbl::Data::new().vector("x", &[-2.0, -1.0, 1.0, 2.0])?.words("c", &["bad", "bad", "good", "good"])?;
+    /// # let fit = sbl::Model::compile(source)?.fit(&data, &sbl::Options::default())?;
+    /// let p = fit.predict(&sbl::Data::new().vector("x", &[-3.0, 3.0])?)?;
+    /// assert!(p.p()[0] < 0.5 && p.p()[1] > 0.5);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn p(&self) -> &[f64] {
         self.first("p")
     }
 
     /// The most probable level of the first observed node, as it was read.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata c: category{bad, good}[N]\nw ~ Normal(0, sd = 1)\nc ~ Bernoulli(logit = x .* w)\n";
+    /// # let data = sbl::Data::new().vector("x", &[-2.0, -1.0, 1.0, 2.0])?.words("c", &["bad", "bad", "good", "good"])?;
+    /// # let fit = sbl::Model::compile(source)?.fit(&data, &sbl::Options::default())?;
+    /// let p = fit.predict(&sbl::Data::new().vector("x", &[-3.0, 3.0])?)?;
+    /// assert_eq!(&*p.class()[0], "bad");
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn class(&self) -> &[Arc<str>] {
         self.nodes.first().map_or(&[], NodePrediction::class)
     }
 
     /// The observed node (or column of one) of that name.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// let p = fit.predict(&sbl::Data::new().vector("x", &[4.0, 5.0])?)?;
+    /// assert!(p.node("t").is_some() && p.node("u").is_none());
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn node(&self, name: &str) -> Option<&NodePrediction> {
         self.nodes.iter().find(|n| n.name == name)
     }
 
     /// The columns of `sbl predict`, with their names: plain for one observed node, `NODE.column`
     /// for several; `outside` last, as 0 and 1.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// let p = fit.predict(&sbl::Data::new().vector("x", &[4.0, 5.0])?)?;
+    /// let names: Vec<String> = p.columns().into_iter().map(|c| c.0).collect();
+    /// assert_eq!(names, ["mean", "sd", "sd_mean", "outside"]);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn columns(&self) -> Vec<(String, Predicted)> {
         let several = self.nodes.len() > 1;
         let mut columns: Vec<(String, Predicted)> = Vec::new();
@@ -150,6 +297,16 @@ impl Prediction {
     }
 
     /// The same names as arrays, beside `sbl` and `schema`.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// let p = fit.predict(&sbl::Data::new().vector("x", &[4.0, 5.0])?)?;
+    /// assert_eq!(p.to_json()["mean"][0], p.mean()[0]);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn to_json(&self) -> Json {
         let mut map = Map::new();
         for (name, values) in self.columns() {
@@ -173,6 +330,16 @@ impl Fit {
     ///
     /// # Errors
     /// E07: the data do not fit the model (a missing input, a column that is not there …).
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// let p = fit.predict(&sbl::Data::new().vector("x", &[4.0, 5.0])?)?;
+    /// assert_eq!(p.mean().len(), 2);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn predict(&self, data: &Data) -> Result<Prediction, Error> {
         let bound = bind::bind_prediction(self.model().typed(), &self.state().schema, data, false)
             .map_err(|found| self.model().error(found))?;

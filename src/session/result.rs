@@ -80,6 +80,16 @@ pub enum Role {
 }
 
 /// One node of a fit. Arrays are column-major, and run over `active` where it is there.
+///
+/// ```
+/// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+/// # let model = sbl::Model::compile(source)?;
+/// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+/// # let fit = model.fit(&data, &sbl::Options::default())?;
+/// let w = fit.node("w")?;
+/// assert_eq!((w.shape.len(), w.posterior.as_deref()), (0, Some("normal")));
+/// # Ok::<(), sbl::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct NodeResult {
     /// Its role.
@@ -136,16 +146,43 @@ pub enum Numbers {
 
 impl NodeResult {
     /// Posterior mean of the (kept) entries; empty for a node without one.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// assert!((fit.node("w")?.mean()[0] - 2.0).abs() < 0.1);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn mean(&self) -> &[f64] {
         self.mean.as_ref().map_or(&[], Numbers::as_slice)
     }
 
     /// Posterior deviation of the (kept) entries; empty for a node without one.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// assert!(fit.node("w")?.sd()[0] > 0.0);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn sd(&self) -> &[f64] {
         self.sd.as_ref().map_or(&[], Numbers::as_slice)
     }
 
     /// Point estimate of the (kept) entries; empty for a node without one.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// println!("noise {}", fit.node("tau")?.value()[0].sqrt().recip());
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn value(&self) -> &[f64] {
         self.value.as_ref().map_or(&[], Numbers::as_slice)
     }

@@ -18,6 +18,16 @@ use crate::error::Error;
 const MEMORY: usize = 8 << 30;
 
 /// Draws of nodes.
+///
+/// ```
+/// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+/// # let model = sbl::Model::compile(source)?;
+/// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+/// # let fit = model.fit(&data, &sbl::Options::default())?;
+/// let draws = fit.sample(None, 10, 1)?;
+/// assert_eq!((draws.columns.len(), draws.rows.len()), (draws.rows[0].len(), 10));
+/// # Ok::<(), sbl::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Draws {
     /// One name a column.
@@ -34,6 +44,14 @@ impl Model {
     ///
     /// # Errors
     /// E07: the data do not fit the model; E0818: a prior is improper, or a `param` has no value.
+    ///
+    /// ```
+    /// let source = "data x: real[N]\ndata t: real[N]\nw ~ Normal(0, sd = 1)\nt ~ Normal(x .* w, sd = 0.1)\n";
+    /// let model = sbl::Model::compile(source)?;
+    /// let draws = model.sample(&sbl::Data::new().vector("x", &[1.0, 2.0])?, 5, 1)?;
+    /// assert_eq!(draws.columns, ["w", "t.1", "t.2"]);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn sample(&self, data: &Data, n: usize, seed: u64) -> Result<Draws, Error> {
         let typed = self.typed();
         let bound = bind::bind_inputs(typed, data).map_err(|found| self.error(found))?.value;
@@ -94,6 +112,18 @@ impl Fit {
     ///
     /// # Errors
     /// E07: the data do not fit the model.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// let draws = fit.sample(None, 100, 1)?;
+    /// let w = draws.columns.iter().position(|c| c == "w").unwrap_or(0);
+    /// let mean = draws.rows.iter().map(|row| row[w]).sum::<f64>() / 100.0;
+    /// assert!((mean - 2.0).abs() < 0.1);
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn sample(&self, data: Option<&Data>, n: usize, seed: u64) -> Result<Draws, Error> {
         let model = self.model();
         let typed = model.typed();

@@ -20,6 +20,16 @@ const INTERVALS: [(&str, f64); 3] = [("50", 0.5), ("90", 0.9), ("95", 0.95)];
 const BINS: usize = 10;
 
 /// Scores of every observed node.
+///
+/// ```
+/// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+/// # let model = sbl::Model::compile(source)?;
+/// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+/// # let fit = model.fit(&data, &sbl::Options::default())?;
+/// let scores = fit.score(&sbl::Data::new().vector("x", &[4.0, 5.0])?.vector("t", &[8.1, 9.8])?)?;
+/// assert_eq!(scores.rows, 2);
+/// # Ok::<(), sbl::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Scores {
     /// Version of sbl.
@@ -122,6 +132,16 @@ impl Fit {
     ///
     /// # Errors
     /// E07: the data do not fit the model, or hold no target.
+    ///
+    /// ```
+    /// # let source = "data x: real[N]\ndata t: real[N]\nw ~ Flat()\ntau ~ Gamma(0, 0)\nt ~ Normal(x .* w, precision = tau)\n";
+    /// # let model = sbl::Model::compile(source)?;
+    /// # let data = sbl::Data::new().vector("x", &[1.0, 2.0, 3.0])?.vector("t", &[2.1, 3.9, 6.0])?;
+    /// # let fit = model.fit(&data, &sbl::Options::default())?;
+    /// let scores = fit.score(&sbl::Data::new().vector("x", &[4.0, 5.0])?.vector("t", &[8.1, 9.8])?)?;
+    /// assert!(scores.nodes["t"]["rmse"].as_f64().is_some_and(|e| e < 0.5));
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn score(&self, data: &Data) -> Result<Scores, Error> {
         let (scored, rows, training_rows, mut warnings) = self.score_nodes(data)?;
         if training_rows {

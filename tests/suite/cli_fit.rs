@@ -476,7 +476,7 @@ fn an_interrupted_fit_keeps_what_it_has() {
         let ran = ran(child.wait_with_output().unwrap());
         assert_eq!(ran.code, 130, "{ran:?}");
         assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
-        if ran.out.is_empty() {
+        if ran.out.is_empty() || ran.json()[0]["code"] == "E0821" {
             assert_eq!(place.names(), ["d.csv", "m.sbl"]);
             continue;
         }

@@ -8,6 +8,7 @@
 )]
 
 mod binding;
+mod cancel;
 mod cases;
 mod check;
 mod cli_classes;
@@ -27,6 +28,7 @@ mod course;
 mod derivatives;
 mod dist;
 mod edges;
+mod embedding;
 mod errors_data;
 mod errors_graph;
 mod errors_names;
@@ -47,6 +49,8 @@ mod golden_variational;
 mod graph;
 mod heal;
 mod help;
+mod host;
+mod hostile_data;
 mod imports;
 mod laplace_properties;
 mod linear_forms;
@@ -62,6 +66,7 @@ mod programs;
 mod render;
 mod replications;
 mod sequential;
+mod service;
 mod special_functions;
 mod stages;
 mod syntax;

@@ -15,16 +15,17 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("data", &["diag", "error"]),
     ("syntax", &["source", "diag"]),
     ("dist", &["math"]),
-    ("check", &["source", "diag", "syntax", "dist"]),
+    ("host", &["dist"]),
+    ("check", &["source", "diag", "syntax", "dist", "host"]),
     ("graph", &["source", "diag", "check", "dist"]),
     ("plan", &["source", "diag", "check", "graph", "dist"]),
-    ("design", &["source", "diag", "math", "data", "check"]),
+    ("design", &["source", "diag", "math", "data", "host", "check"]),
     ("runtime", &["math", "data", "dist", "check", "design", "plan"]),
     (
         "session",
         &[
-            "source", "math", "diag", "error", "data", "syntax", "dist", "check", "graph", "plan", "design",
-            "runtime",
+            "source", "math", "diag", "error", "data", "syntax", "dist", "host", "check", "graph", "plan",
+            "design", "runtime",
         ],
     ),
     ("help", &["diag", "dist", "check", "plan"]),
@@ -402,5 +403,61 @@ fn quoted_sections_of_the_mathematics_exist() {
             }
         }
     }
+    assert_none(&problems);
+}
+
+/// The public surface is what `lib.rs` gives at the root: each item of it, and each function on it, shows how it
+/// is used, and the example is run.
+#[test]
+fn public_items_have_examples() {
+    let root_text = std::fs::read_to_string(root().join("src/lib.rs")).unwrap();
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    for line in root_text.lines().filter_map(|l| l.strip_prefix("pub use ")) {
+        let last = line.trim_end_matches(';').rsplit("::").next().unwrap();
+        let group = line.split_once('{').map_or(last, |(_, group)| group.trim_end_matches(['}', ';']));
+        names.extend(group.split(',').map(|n| n.trim().to_owned()));
+    }
+    // modules with types of the same names that are not given at the root
+    let other = ["src/check/typed.rs", "src/runtime/", "src/plan/", "src/repl/", "src/cli/", "src/io/"];
+    let shown = |lines: &[&str], at: usize| {
+        let before = lines[..at].iter().rev().map(|l| l.trim());
+        let mut docs = before.take_while(|l| l.starts_with("///") || l.starts_with("#["));
+        docs.any(|l| l.contains("```"))
+    };
+    let mut problems = Vec::new();
+    for file in files("src", &["rs"]) {
+        if other.iter().any(|o| file.path.starts_with(o)) {
+            continue;
+        }
+        let text = file.text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        let word =
+            |text: &str| text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned();
+        let mut inside = false;
+        for (i, line) in lines.iter().enumerate() {
+            let kind = ["pub struct ", "pub enum ", "pub trait ", "pub fn "];
+            let item = kind.iter().find_map(|k| line.strip_prefix(k)).map(word);
+            if item.is_some_and(|n| {
+                names.contains(&n) && n != "Options"
+                    || n == "Options" && line.ends_with("Options {") && file.module() == "session"
+            }) && !shown(&lines, i)
+            {
+                problems.push(format!("{}:{}: {line}", file.path, i + 1));
+            }
+            if let Some(of) = line.strip_prefix("impl ").filter(|l| l.ends_with('{') && !l.contains(" for "))
+            {
+                inside = names.contains(&word(of));
+            } else if *line == "}" {
+                inside = false;
+            }
+            if inside
+                && (line.starts_with("    pub fn ") || line.starts_with("    pub const fn "))
+                && !shown(&lines, i)
+            {
+                problems.push(format!("{}:{}: {}", file.path, i + 1, line.trim()));
+            }
+        }
+    }
+    assert!(names.len() > 15, "{names:?}");
     assert_none(&problems);
 }

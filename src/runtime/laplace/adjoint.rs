@@ -6,6 +6,7 @@ use nalgebra::{DMatrix, DVector};
 use super::expansion::Expansion;
 use super::frame::Frame;
 use crate::dist::Local;
+use crate::math::product::times;
 use crate::runtime::adjoint::Adjoint;
 
 /// At an expansion. With c = Σ V dh/df and p = Σ Φᵀ c (all in the units of Φ):
@@ -23,7 +24,7 @@ pub(super) fn adjoint(frame: &Frame, here: &Expansion, x: &[f64]) -> Adjoint {
     let along = &here.mode.weighted * &pull;
     let offset = score - 0.5 * &c + 0.5 * along;
     let mut tilde = &offset * here.mode.mean.transpose();
-    tilde -= &here.mode.weighted * &here.sigma;
+    tilde -= times(&here.mode.weighted, &here.sigma);
     tilde -= 0.5 * score * pull.transpose();
 
     let mut order: Vec<(usize, i32, usize)> = Vec::new();
@@ -60,7 +61,7 @@ pub(super) fn adjoint(frame: &Frame, here: &Expansion, x: &[f64]) -> Adjoint {
 
 /// For each term, dZ/d argument of each unit, n × stride; 0 in the places of predictors.
 fn arguments(frame: &Frame, here: &Expansion, x: &[f64], pull: &DVector<f64>) -> Vec<Vec<f64>> {
-    let phi_sigma = &here.phi * &here.sigma;
+    let phi_sigma = times(&here.phi, &here.sigma);
     let moved = &here.phi * pull;
     let mut all = Vec::new();
     for term in &frame.terms {

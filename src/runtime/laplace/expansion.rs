@@ -5,6 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::frame::{Frame, Term};
 use super::mode::{Mode, mode};
 use super::rows::third;
+use crate::math::product::times;
 use crate::runtime::control::Point;
 use crate::runtime::core::LogLinear;
 use crate::runtime::solution::Failure;
@@ -98,7 +99,7 @@ impl Expansion {
         if count == 0 {
             return;
         }
-        let phi_sigma = &self.phi * &self.sigma;
+        let phi_sigma = times(&self.phi, &self.sigma);
         for (term, curvature) in frame.terms.iter().zip(&self.mode.rows.curvature) {
             for (n, &class) in term.class.iter().enumerate() {
                 let r = term.row(n);
@@ -141,7 +142,7 @@ impl Expansion {
 
     /// c = Σ_bc V_bc dh_bc/df of every row, R.
     pub fn change(&self, frame: &Frame, x: &[f64]) -> DVector<f64> {
-        let phi_sigma = &self.phi * &self.sigma;
+        let phi_sigma = times(&self.phi, &self.sigma);
         third(frame, x, &self.mode.f, &|term: &Term, n: usize, v: &mut [f64]| {
             let (d, r) = (term.width(), term.row(n));
             for b in 0..d {

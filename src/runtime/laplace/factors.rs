@@ -3,6 +3,8 @@
 
 use super::expansion::Expansion;
 use super::frame::Frame;
+use crate::math::poll::poll;
+use crate::math::product::{times, transposed_times};
 use crate::runtime::factors::{Factors, best_contribution, contribution};
 
 /// Below this fraction of φᵀHφ the difference above has lost too many digits.
@@ -31,9 +33,10 @@ pub(super) fn factors(frame: &Frame, here: &Expansion) -> Factors {
     for chunk in outside.chunks(512) {
         let phi = core.phi.select_columns(chunk);
         // L⁻¹ Φ̃ᵀ H φ: its square is what the model explains
-        let mut half = here.mode.weighted.transpose() * &phi;
+        let mut half = transposed_times(&here.mode.weighted, &phi);
         here.mode.factor.solve_lower(&mut half);
         for (at, &i) in chunk.iter().enumerate() {
+            poll();
             let column = phi.column(at);
             let alone = here.mode.rows.norm(frame, column.as_slice());
             let mut s = alone - half.column(at).norm_squared();
@@ -87,7 +90,7 @@ pub(super) fn best_swap(
     let mut best: Option<Swap> = None;
     for chunk in candidates.chunks(512) {
         let phi = core.phi.select_columns(chunk);
-        let p = &here.sigma * (here.mode.weighted.transpose() * phi);
+        let p = times(&here.sigma, &transposed_times(&here.mode.weighted, &phi));
         for (column, &j) in chunk.iter().enumerate() {
             for &at in &leaving {
                 let (p, v) = (p[(here.flat + at, column)], here.variance(at));

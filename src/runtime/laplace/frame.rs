@@ -8,6 +8,8 @@ use nalgebra::{DMatrix, DVector};
 
 use super::problem::{LaplaceProblem, Likelihood};
 use crate::dist::Score;
+use crate::math::poll::poll;
+use crate::math::product::columns_of;
 use crate::plan::ir::Options;
 use crate::runtime::control::Budget;
 use crate::runtime::core::{Core, LogLinear, RowClass, Weight};
@@ -70,6 +72,7 @@ impl Frame {
         columns.columns_mut(0, f).copy_from(&self.core.flat);
         for (at, &i) in active.iter().enumerate() {
             columns.column_mut(f + at).copy_from(&self.core.phi.column(i));
+            poll();
         }
         columns
     }
@@ -87,8 +90,8 @@ pub(super) fn frame(problem: &LaplaceProblem, options: &Options, budget: &Budget
     check_memory(problem, budget)?;
     let (flat_index, penalised): (Vec<usize>, Vec<usize>) =
         (0..problem.weights.len()).partition(|&i| problem.weights[i] == WeightPrior::Flat);
-    let mut flat = problem.design.select_columns(&flat_index);
-    let mut phi = problem.design.select_columns(&penalised);
+    let mut flat = columns_of(&problem.design, &flat_index);
+    let mut phi = columns_of(&problem.design, &penalised);
     let flat_exponents = scale_columns(&mut flat);
     let exponents = scale_columns(&mut phi);
     let weights: Vec<Weight> = penalised

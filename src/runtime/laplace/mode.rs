@@ -9,6 +9,7 @@ use nalgebra::{DMatrix, DVector};
 use super::frame::Frame;
 use super::rows::Rows;
 use crate::math::chol::Cholesky;
+use crate::math::product::transposed_times;
 use crate::runtime::solution::Failure;
 
 /// Below this decrement ψ says nothing more: its rounding is larger.
@@ -64,7 +65,7 @@ pub(super) fn mode(
     let mut last = f64::INFINITY;
     for _ in 0..MOST {
         let weighted = rows.times(frame, phi);
-        let gram = phi.transpose() * &weighted;
+        let gram = transposed_times(phi, &weighted);
         let mut b = gram.clone();
         (0..b.nrows()).for_each(|i| b[(i, i)] += prior(i));
         let factor =

@@ -4,6 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::frame::{Frame, Term};
 use crate::dist::Local;
+use crate::math::poll::poll;
 
 /// The likelihoods at one f.
 #[derive(Clone, Debug)]
@@ -56,6 +57,7 @@ impl Rows {
         for (term, curvature) in frame.terms.iter().zip(&self.curvature) {
             let d = term.width();
             for j in 0..a.ncols() {
+                poll();
                 let (column, mut target) = (a.column(j), out.column_mut(j));
                 if d == 1 {
                     let rows = term.first..term.first + curvature.len();

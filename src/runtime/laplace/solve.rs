@@ -10,6 +10,7 @@ use super::problem::LaplaceProblem;
 use super::rows::Rows;
 use super::search::{active_set, batch, greedy};
 use super::settle::Position;
+use crate::math::poll;
 use crate::plan::ir::{Curvature, Options, Schedule};
 use crate::runtime::adjoint::Slope;
 use crate::runtime::control::{Budget, Control, Observer, Point};
@@ -35,20 +36,41 @@ pub fn solve(
     set_bounds_around(&mut frame.core, &x);
     let mut control = Control::new(options, budget, on_step);
     let mut best: Option<(f64, Point, Vec<f64>)> = None;
-    for attempt in 0..=options.restarts {
-        let (point, mut warm) = run(&mut frame, attempt, &mut control)?;
-        let objective = Position::new(&frame, &point, &mut warm, options.curvature)?.objective;
+    match poll::attempt(|| search(&mut frame, &mut control, &mut best)) {
+        Ok(done) => done?,
+        Err(halt) => control.halted(halt),
+    }
+    let (point, warm) = match (best, control.last.take()) {
+        (Some((_, point, warm)), _) => (point, warm),
+        (None, Some(last)) => (last, no_mode(&frame)),
+        // before the first iteration: without the weights that can be pruned
+        (None, None) => (Point { x, active: frame.core.without_own() }, no_mode(&frame)),
+    };
+    poll::shielded(|| finish(&frame, problem, point, warm, control))
+}
+
+/// The best of all starts.
+fn search(
+    frame: &mut Frame,
+    control: &mut Control<'_>,
+    best: &mut Option<(f64, Point, Vec<f64>)>,
+) -> Result<(), Failure> {
+    for attempt in 0..=control.options.restarts {
+        let (point, mut warm) = run(frame, attempt, control)?;
+        let objective = Position::new(frame, &point, &mut warm, control.options.curvature)?.objective;
         if best.as_ref().is_none_or(|b| objective > b.0 + 1e-9 * (1.0 + b.0.abs())) {
-            best = Some((objective, point, warm));
+            *best = Some((objective, point, warm));
         }
         if control.stopped.is_some() {
             break;
         }
     }
-    match best {
-        Some((_, point, warm)) => finish(&frame, problem, point, warm, control),
-        None => Err(Failure::NonFinite { step: "starts" }),
-    }
+    Ok(())
+}
+
+/// Where the search for a mode begins that knows of none.
+fn no_mode(frame: &Frame) -> Vec<f64> {
+    vec![0.0; frame.core.flat.ncols() + frame.core.weights.len()]
 }
 
 /// Fits a problem from given weights and hyperparameters: precisions and the search for a better set of
@@ -69,9 +91,16 @@ pub fn resume(
     let core = &frame.core;
     let mut control = Control::new(options, budget, on_step);
     let mut point = core.resumed(warm);
-    let mut mode = vec![0.0; core.flat.ncols() + core.weights.len()];
-    active_set(&frame, &mut point, &mut mode, &mut control)?;
-    finish(&frame, problem, point, mode, control)
+    let mut mode = no_mode(&frame);
+    match poll::attempt(|| active_set(&frame, &mut point, &mut mode, &mut control)) {
+        Ok(done) => done?,
+        Err(halt) => {
+            control.halted(halt);
+            point = control.last.take().unwrap_or_else(|| core.resumed(warm));
+            mode = no_mode(&frame);
+        }
+    }
+    poll::shielded(|| finish(&frame, problem, point, mode, control))
 }
 
 /// The objective and its exact slopes at given hyperparameters, with every weight of the problem in the

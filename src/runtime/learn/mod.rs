@@ -25,6 +25,7 @@ use crate::design::adjoint::Bars;
 use crate::design::{EvalError, Inputs, Restrict};
 use crate::math::lbfgs::{Settings, maximise};
 use crate::math::newton::polish;
+use crate::math::poll::{self, Halt};
 use crate::plan::ir::{Curvature, Options, Plan, Schedule};
 use crate::runtime::execute::follows_gradient;
 
@@ -132,10 +133,11 @@ pub fn learn(
     };
     loop {
         let found = learner.best_start(starts);
-        if learner.joint || !learner.drifts {
+        let over = learner.joint || learner.stopped.is_some();
+        if over || !learner.drifts {
             let learned = found.and_then(|(best, trace)| learner.finish(best, trace, plan.options.restarts));
             let failed = learned.as_ref().map_or(true, |l| l.solution.report.stop == Stop::Stalled);
-            if learner.joint || !failed {
+            if over || !failed {
                 return learned;
             }
         }
@@ -212,7 +214,15 @@ impl Learner<'_, '_> {
             // four times larger, four times smaller, sixteen times larger …
             let factor = attempt.div_ceil(2) as f64 * 4f64.ln();
             let start = self.coordinates.moved_start(if attempt % 2 == 1 { factor } else { -factor });
-            let found = match self.climb(start) {
+            let climbed = match poll::attempt(|| self.climb(start)) {
+                Ok(climbed) => climbed,
+                Err(halt) if best.is_some() => {
+                    self.halted(halt);
+                    break;
+                }
+                Err(halt) => poll::throw(halt),
+            };
+            let found = match climbed {
                 Ok(found) => found,
                 // another start may be out of reach
                 Err(_) if best.is_some() => continue,
@@ -243,12 +253,22 @@ impl Learner<'_, '_> {
                 break;
             }
             self.additions = self.additions.saturating_mul(2);
-            self.measure(&here)?;
-            // without an end, a climb goes to where nothing can be computed: what was found before stands
-            let Ok((params, hypers)) = self.rise(&here, false) else { break };
-            let (old, new) = (self.coordinates.of(&here.params), self.coordinates.of(&params));
-            let moved = old.iter().zip(&new).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            let Ok(next) = self.fit(params, Some(&here.warm(hypers))) else { break };
+            let step = poll::attempt(|| -> Result<(f64, Here), LearnError> {
+                self.measure(&here)?;
+                let (params, hypers) = self.rise(&here, false)?;
+                let (old, new) = (self.coordinates.of(&here.params), self.coordinates.of(&params));
+                let moved = old.iter().zip(&new).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                Ok((moved, self.fit(params, Some(&here.warm(hypers)))?))
+            });
+            let (moved, next) = match step {
+                Ok(Ok(step)) => step,
+                // without an end, a climb goes to where nothing can be computed: what was found before stands
+                Ok(Err(_)) => break,
+                Err(halt) => {
+                    self.halted(halt);
+                    break;
+                }
+            };
             let rise = next.objective() - here.objective();
             let before = std::mem::replace(&mut here, next);
             highest = highest.max(here.objective());
@@ -307,9 +327,19 @@ impl Learner<'_, '_> {
             if self.stopped.is_some() {
                 break;
             }
-            self.measure(&here)?;
-            let Ok((params, hypers)) = self.rise(&here, true) else { break };
-            let Ok(next) = self.fit(params, Some(&here.warm(hypers))) else { break };
+            let step = poll::attempt(|| -> Result<Here, LearnError> {
+                self.measure(&here)?;
+                let (params, hypers) = self.rise(&here, true)?;
+                self.fit(params, Some(&here.warm(hypers)))
+            });
+            let next = match step {
+                Ok(Ok(next)) => next,
+                Ok(Err(_)) => break,
+                Err(halt) => {
+                    self.halted(halt);
+                    break;
+                }
+            };
             let settled = next.solution.active == here.solution.active;
             let rise = next.objective() - here.objective();
             // a fit that drops what does not earn its keep may fall a little
@@ -318,12 +348,12 @@ impl Learner<'_, '_> {
                 break;
             }
         }
-        let slope = self.slope(&here)?;
+        let slope = poll::shielded(|| self.slope(&here))?;
         let Here { params, mut solution, layout } = here;
         let report = &mut solution.report;
         report.certificate.gradient = report.certificate.gradient.max(slope);
         report.restarts = restarts;
-        if self.drifts {
+        if self.drifts && self.joint {
             report.findings.push(Finding::Drift);
         }
         report.iterations = self.trace.len();
@@ -335,6 +365,12 @@ impl Learner<'_, '_> {
         trace.extend(&self.trace[self.from..]);
         solution.trace = trace;
         Ok(Learned { solution, layout, params })
+    }
+
+    /// A step was interrupted: what there is counts.
+    fn halted(&mut self, halt: Halt) {
+        let stop = if halt == Halt::Time { Stop::MaxTime } else { Stop::Interrupted };
+        self.stopped = self.stopped.or(Some(stop));
     }
 
     /// A fit at these values.
@@ -374,7 +410,11 @@ impl Learner<'_, '_> {
         let kept: Vec<usize> = here.solution.active.clone();
         let (at, coordinates, options, budget) =
             (&mut self.at, &self.coordinates, &self.options, self.budget);
-        let mut f = |x: &[f64]| evaluate(at, coordinates, options, budget, &climb, x).ok();
+        // a point that has no value is out of reach; at the start, that is the error
+        let mut broken = None;
+        let mut f = |x: &[f64]| {
+            evaluate(at, coordinates, options, budget, &climb, x).map_err(|error| broken = Some(error)).ok()
+        };
         let (trace, on_step, stopped) = (&mut self.trace, &mut *self.on_step, &mut self.stopped);
         let (started, max_time, max_iter) = (self.started, self.budget.max_time, self.options.max_iter);
         let mut told = |value: f64| {
@@ -408,7 +448,9 @@ impl Learner<'_, '_> {
             let settings = Settings { slope: FLAT, steps: NEWTON_STEPS, reach: REACH };
             found = polish(&near, &bounds, &mut f, settings, &mut told).or(found);
         }
-        let found = found.ok_or(Failure::NonFinite { step: "learning parameters" })?;
+        let Some(found) = found else {
+            return Err(broken.unwrap_or(Failure::NonFinite { step: "learning parameters" }.into()));
+        };
         let (z, ln) = found.x.split_at(z.len());
         let mut hypers = climb.values.clone();
         climb.hypers.iter().zip(ln).for_each(|(h, ln)| hypers[*h] = ln.exp());

@@ -6,6 +6,7 @@ use super::anderson::Anderson;
 use super::bound::terms;
 use super::core::{Core, Local};
 use super::state::State;
+use crate::math::poll::attempt;
 use crate::runtime::control::Control;
 use crate::runtime::solution::{Failure, Stop};
 
@@ -58,7 +59,9 @@ impl Climb {
     /// rows, hyperparameters of rows, weights.
     pub fn cycle(&mut self, core: &Core, held: &[bool]) -> Result<(), Failure> {
         let mut watch = Watch::new(core, &self.state);
-        let state = &mut self.state;
+        // an interruption leaves the state as it was
+        let mut next = self.state.clone();
+        let state = &mut next;
         let f = state.f();
         for &h in core.order[..core.before_rows].iter().filter(|&&h| !held[h]) {
             state.update_hyper(core, h, &f);
@@ -77,6 +80,7 @@ impl Climb {
             watch.see(core, state);
         }
         self.bound = terms(core, state).sum();
+        self.state = next;
         Ok(())
     }
 }
@@ -117,40 +121,60 @@ pub(crate) fn ascend(
     let mut memory = Anderson::default();
     let mut quiet = 0;
     while control.may_go_on() {
-        let before = climb.bound;
-        if leave_at_once(core, climb)? {
-            memory.forget();
-        }
-        let state = &climb.state;
-        let f = state.f();
-        let (u, goal) = positions(core, state, held, &f);
-        let residual = &goal - &u;
-        let worst = largest(core, state, held, &residual);
-        let next = memory.next(&u, &residual, REACH);
-        let taken = climb.take_if_higher(core, moved(core, state, held, &next)) || {
-            memory.forget();
-            climb.take_if_higher(core, moved(core, &climb.state, held, &goal))
-        };
-        if !taken {
-            climb.cycle(core, held)?;
-        }
-        report(core, climb, control);
-        let change = (climb.bound - before).abs() / (1.0 + climb.bound.abs());
-        quiet = if change <= 10.0 * ROUNDING { quiet + 1 } else { 0 };
-        let settled = worst < control.options.tol && change < SETTLED;
-        if settled || quiet > PATIENCE {
-            if prune_one(core, climb)? {
-                memory.forget();
-                quiet = 0;
-                continue;
+        // what is interrupted leaves the state before it
+        match attempt(|| climb_on(core, climb, held, (&mut memory, &mut quiet), control)) {
+            Ok(goes_on) => {
+                if !goes_on? {
+                    break;
+                }
             }
-            if !settled && worst > 1e-4 {
-                control.stopped = Some(Stop::Stalled);
-            }
-            return Ok(());
+            Err(halt) => control.halted(halt),
         }
     }
     Ok(())
+}
+
+/// One iteration; whether there is more to do.
+fn climb_on(
+    core: &Core,
+    climb: &mut Climb,
+    held: &[bool],
+    (memory, quiet): (&mut Anderson, &mut usize),
+    control: &mut Control<'_>,
+) -> Result<bool, Failure> {
+    let before = climb.bound;
+    if leave_at_once(core, climb)? {
+        memory.forget();
+    }
+    let state = &climb.state;
+    let f = state.f();
+    let (u, goal) = positions(core, state, held, &f);
+    let residual = &goal - &u;
+    let worst = largest(core, state, held, &residual);
+    let next = memory.next(&u, &residual, REACH);
+    let taken = climb.take_if_higher(core, moved(core, state, held, &next)) || {
+        memory.forget();
+        climb.take_if_higher(core, moved(core, &climb.state, held, &goal))
+    };
+    if !taken {
+        climb.cycle(core, held)?;
+    }
+    report(core, climb, control);
+    let change = (climb.bound - before).abs() / (1.0 + climb.bound.abs());
+    *quiet = if change <= 10.0 * ROUNDING { *quiet + 1 } else { 0 };
+    let settled = worst < control.options.tol && change < SETTLED;
+    if settled || *quiet > PATIENCE {
+        if prune_one(core, climb)? {
+            memory.forget();
+            *quiet = 0;
+            return Ok(true);
+        }
+        if !settled && worst > 1e-4 {
+            control.stopped = Some(Stop::Stalled);
+        }
+        return Ok(false);
+    }
+    Ok(true)
 }
 
 /// The best factors of weights and rows at given expectations of the hyperparameters.

@@ -12,6 +12,8 @@ use nalgebra::{DMatrix, DVector};
 
 use super::problem::{Kind, Problem, Product, Row, WeightPrior};
 use crate::dist::bound::LinkBound;
+use crate::math::poll::poll;
+use crate::math::product::columns_of;
 use crate::math::qr;
 use crate::plan::ir::{Blocks, Options};
 use crate::runtime::prepare::NOISE_CAP;
@@ -148,6 +150,9 @@ impl Core {
             let factor: Vec<f64> =
                 rows.iter().map(|&r| (problem.rows[r].count * (known(r) - reference).exp()).sqrt()).collect();
             let x = DMatrix::from_fn(rows.len(), self.weights.len(), |i, j| {
+                if i == 0 {
+                    poll();
+                }
                 factor[i] * problem.design[(rows[i], j)]
             });
             let y = DVector::from_fn(rows.len(), |i, _| {
@@ -283,7 +288,7 @@ impl Core {
         if candidates.len() < 2 {
             return;
         }
-        let columns = self.x.select_columns(&candidates);
+        let columns = columns_of(&self.x, &candidates);
         for (first, others) in crate::math::parallel::parallel_groups(&columns, SPANNED) {
             let dropped: Vec<usize> = others.iter().map(|&c| candidates[c]).collect();
             dropped.iter().for_each(|&i| self.usable[i] = false);
@@ -385,6 +390,7 @@ fn reduce(x: &DMatrix<f64>, y: &DVector<f64>, limit: usize) -> Option<(DMatrix<f
     let mut basis: Vec<DVector<f64>> = Vec::new();
     let (mut rows, mut coordinates): (Vec<DVector<f64>>, Vec<f64>) = (Vec::new(), Vec::new());
     loop {
+        poll();
         let ratio = |j: usize, left: &[f64]| if norms[j] > 0.0 { left[j] / norms[j] } else { 0.0 };
         let mut best = 0;
         for j in 1..m {

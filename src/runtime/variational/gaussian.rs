@@ -8,8 +8,12 @@ use nalgebra::{DMatrix, DVector};
 
 use super::core::Core;
 use crate::math::chol::Cholesky;
+use crate::math::product::{gemm, times, transposed_times};
 use crate::math::qr;
 use crate::runtime::solution::Failure;
+
+/// Multiplications below which a product is small.
+const SMALL: usize = 1 << 18;
 
 /// What a group sees of everything else.
 pub(crate) struct Around<'a> {
@@ -80,7 +84,7 @@ impl Gaussian {
         let dual = k > n;
         let (factor, residual, w, gamma, rest): (_, _, DVector<f64>, Vec<f64>, Vec<f64>);
         if dual {
-            let mut kernel = &phi * phi.transpose();
+            let mut kernel = times(&phi, &phi.transpose());
             add_identity(&mut kernel);
             factor = factorise(&kernel, "posterior in the space of rows")?;
             residual = factor.solve(&t);
@@ -90,7 +94,7 @@ impl Gaussian {
             gamma = half.column_iter().map(|c| c.norm_squared()).collect();
             rest = gamma.iter().map(|gamma: &f64| (1.0 - gamma).max(f64::EPSILON)).collect();
         } else {
-            let mut b = phi.tr_mul(&phi);
+            let mut b = inner_products(&phi, &phi);
             add_identity(&mut b);
             factor = factorise(&b, "posterior")?;
             let mut m = factor.solve(&phi.tr_mul(&t));
@@ -148,7 +152,7 @@ impl Gaussian {
             // Φ̃ B⁻¹ Φ̃ᵀ = I − K⁻¹
             true => inverse.column_iter().map(|c| 1.0 - c.norm_squared()).collect(),
             false => {
-                let u = &self.phi * inverse.transpose();
+                let u = times(&self.phi, &inverse.transpose());
                 let mut sums = vec![0.0; n];
                 for column in u.column_iter() {
                     sums.iter_mut().zip(column.iter()).for_each(|(s, v)| *s += v * v);
@@ -167,7 +171,7 @@ impl Gaussian {
         if self.dual {
             let mut half = self.phi.clone();
             self.factor.solve_lower(&mut half);
-            let mut sigma = -half.tr_mul(&half);
+            let mut sigma = -inner_products(&half, &half);
             add_identity(&mut sigma);
             sigma
         } else {
@@ -196,7 +200,7 @@ impl Gaussian {
         if self.dual {
             return self.gamma.clone();
         }
-        let through = &self.phi * self.factor.inverse();
+        let through = times(&self.phi, &self.factor.inverse());
         (0..self.gamma.len()).map(|i| self.phi.column(i).dot(&through.column(i))).collect()
     }
 
@@ -207,9 +211,9 @@ impl Gaussian {
         if self.q_flat.ncols() > 0 {
             qr::project_out(&self.q_flat, &mut columns);
         }
-        let c = self.inner() * self.phi.tr_mul(&columns);
+        let c = times(&self.inner(), &inner_products(&self.phi, &columns));
         let mut rest = columns.clone();
-        rest.gemm(-1.0, &self.phi, &c, 1.0);
+        gemm(rest.as_view_mut(), -1.0, self.phi.as_view(), c.as_view(), 1.0);
         (0..weights.len())
             .map(|j| {
                 let s = rest.column(j).norm_squared() + c.column(j).norm_squared();
@@ -233,6 +237,14 @@ impl Gaussian {
         }
         self.factor.solve_lower(&mut half);
         &root * root.transpose() + half.tr_mul(&half)
+    }
+}
+
+/// Aᵀ B: a small one by dots, which lose fewer digits than running sums.
+fn inner_products(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
+    match a.len().saturating_mul(b.ncols()) < SMALL {
+        true => a.tr_mul(b),
+        false => transposed_times(a, b),
     }
 }
 

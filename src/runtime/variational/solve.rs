@@ -8,6 +8,7 @@ use super::findings::findings;
 use super::problem::{Problem, WeightPrior};
 use super::start::{Start, start};
 use super::state::State;
+use crate::math::poll;
 use crate::plan::ir::Options;
 use crate::runtime::control::{Budget, Control, Observer};
 use crate::runtime::evidence::Warm;
@@ -40,7 +41,17 @@ pub fn solve(
     let mut best: Option<(Climb, Vec<f64>)> = None;
     for attempt in 0..=options.restarts {
         let from = control.trace.len();
-        let climb = run(&core, problem, Start::attempt(attempt), &mut control)?;
+        let climb = match poll::attempt(|| run(&core, problem, Start::attempt(attempt), &mut control)) {
+            Ok(climb) => climb?,
+            Err(halt) => {
+                control.halted(halt);
+                match best {
+                    Some(_) => break,
+                    // before the first iteration: the start
+                    None => begin(&core, problem, Start::attempt(attempt))?.0,
+                }
+            }
+        };
         let better = best.as_ref().is_none_or(|(b, _)| climb.bound > b.bound + 1e-9 * (1.0 + b.bound.abs()));
         if better {
             best = Some((climb, control.trace[from..].to_vec()));
@@ -50,16 +61,13 @@ pub fn solve(
         }
     }
     match best {
-        Some((climb, trace)) => finish(&core, problem, &climb, trace, &control),
+        Some((climb, trace)) => poll::shielded(|| finish(&core, problem, &climb, trace, &control)),
         None => Err(Failure::NonFinite { step: "starts" }),
     }
 }
 
 fn run(core: &Core, problem: &Problem, from: Start, control: &mut Control<'_>) -> Result<Climb, Failure> {
-    let undetermined = is_undetermined(core);
-    let from = if undetermined { Start { noise: HELD_NOISE, ..from } } else { from };
-    let (hypers, rows) = start(core, problem, from);
-    let mut climb = Climb::new(core, State::new(core, &hypers, &rows))?;
+    let (mut climb, undetermined) = begin(core, problem, from)?;
     if undetermined {
         // the bound prefers to interpolate: settle the weights at a held noise, then free it (mathematics §1)
         let held: Vec<bool> = core.hypers.iter().map(|hyper| !hyper.classes.is_empty()).collect();
@@ -94,7 +102,7 @@ pub fn resume(
     let mut climb = settle(&core, without(&core, &state, &out))?;
     improve(&core, &mut climb, &mut control)?;
     let trace = control.trace.clone();
-    finish(&core, problem, &climb, trace, &control)
+    poll::shielded(|| finish(&core, problem, &climb, trace, &control))
 }
 
 /// Ascends, and takes weights with a point precision of their own out and in, until nothing gains.
@@ -103,16 +111,39 @@ fn improve(core: &Core, climb: &mut Climb, control: &mut Control<'_>) -> Result<
     ascend(core, climb, &held, control)?;
     let mut additions = core.weights.len();
     while control.stopped.is_none() {
-        if let Some(i) = least_useful(core, &climb.state, control.options.min_gain) {
-            *climb = Climb::new(core, without(core, &climb.state, &[i]))?;
-        } else if additions == 0 || !add_back(core, climb, control.options.min_gain)? {
-            break;
-        } else {
-            additions -= 1;
+        let min_gain = control.options.min_gain;
+        let changed = poll::attempt(|| -> Result<bool, Failure> {
+            if let Some(i) = least_useful(core, &climb.state, min_gain) {
+                *climb = Climb::new(core, without(core, &climb.state, &[i]))?;
+            } else if additions == 0 || !add_back(core, climb, min_gain)? {
+                return Ok(false);
+            } else {
+                additions -= 1;
+            }
+            Ok(true)
+        });
+        match changed {
+            Ok(changed) => {
+                if !changed? {
+                    break;
+                }
+            }
+            Err(halt) => {
+                control.halted(halt);
+                break;
+            }
         }
         ascend(core, climb, &held, control)?;
     }
     Ok(())
+}
+
+/// The first state of a start, and whether its noise is held at first.
+fn begin(core: &Core, problem: &Problem, from: Start) -> Result<(Climb, bool), Failure> {
+    let undetermined = is_undetermined(core);
+    let from = if undetermined { Start { noise: HELD_NOISE, ..from } } else { from };
+    let (hypers, rows) = start(core, problem, from);
+    Ok((Climb::new(core, State::new(core, &hypers, &rows))?, undetermined))
 }
 
 /// At least twice as many weights with a precision of their own as observations, and a noise to be

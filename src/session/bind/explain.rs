@@ -49,6 +49,9 @@ pub fn diagnose(model: &Model, data: Option<&Data>, error: &EvalError) -> Diagno
         )
         .at(span, "must have a value for every level")
         .help("drop the row, or fit again with data that have the level"),
+        Why::Host(..) => Diagnostic::error("E0840", error.message(model))
+            .at(span, "called here")
+            .help("mend the function, or its inputs: it must be a number wherever its inputs are"),
         Why::OutsideSet(..) => Diagnostic::error("E0720", error.message(model))
             .at(span, "where the search starts")
             .help("start inside the set of the `param`, or leave the start out"),
