@@ -28,6 +28,7 @@ mod conformance;
 mod course;
 mod derivatives;
 mod dist;
+mod edges;
 mod embedding;
 mod errors_data;
 mod errors_graph;

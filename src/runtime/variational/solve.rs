@@ -4,6 +4,7 @@ use nalgebra::DMatrix;
 
 use super::ascend::{Climb, ascend, settle, values, without};
 use super::core::Core;
+use super::findings::findings;
 use super::problem::{Problem, WeightPrior};
 use super::start::{Start, start};
 use super::state::State;
@@ -13,7 +14,7 @@ use crate::plan::ir::Options;
 use crate::runtime::control::{Budget, Control, Observer};
 use crate::runtime::evidence::Warm;
 use crate::runtime::factors::{best_contribution, contribution};
-use crate::runtime::solution::{Certificate, Failure, Finding, Report, Solution, Stop};
+use crate::runtime::solution::{Certificate, Failure, Report, Solution, Stop};
 
 /// Noise held at this over the variance of the targets while a dictionary much larger than the data is
 /// fitted first.
@@ -260,12 +261,7 @@ fn finish(
         .filter(|h| !state.gone[*h] && !capped.contains(h))
         .map(|h| state.slope(core, h, &f).abs())
         .fold(0.0, f64::max);
-    let mut findings: Vec<Finding> = capped.into_iter().map(Finding::NoiseFloor).collect();
-    let prunable =
-        |i: &usize| core.weights[*i].as_ref().is_some_and(|p| p.hypers.iter().any(|&h| core.hypers[h].point));
-    if (0..m).any(|i| prunable(&i)) && !active.iter().any(prunable) {
-        findings.push(Finding::NothingRelevant);
-    }
+    let findings = findings(core, problem, state, &active, &capped);
     let flat = problem.weights.iter().filter(|w| **w == WeightPrior::Flat).count();
     let merged: usize = core.merged.iter().map(|m| m.1.len()).sum();
     Ok(Solution {
