@@ -120,6 +120,13 @@ pub enum Command {
     /// Show the documentation of a family, function, prior or plan
     #[command(after_help = "Example: sbl doc rbf")]
     Doc(Doc),
+    /// Work at a prompt: build a model line by line, fit it, step through it, ask it why
+    #[command(
+        after_help = "Example: sbl repl examples/sinc.sbl      `:help` lists the commands, Ctrl-D ends it.\n\n\
+                      Standard input that is no terminal is a script: the session goes on after an error,\n\
+                      and the exit status is 1 at the end if there was one."
+    )]
+    Repl(Repl),
     /// Print a completion script for a shell
     #[command(after_help = "Example: sbl completions bash > ~/.local/share/bash-completion/completions/sbl")]
     Completions(Completions),
@@ -256,9 +263,9 @@ pub struct Predict {
     /// The rows of the fit, for --heal: a fit does not keep them
     #[arg(long, value_name = "FILE", requires = "heal")]
     pub train: Vec<PathBuf>,
-    /// How predictions are printed: csv, json
+    /// How predictions are written: csv, json; parquet and arrow where sbl was built with them
     #[arg(long, value_name = "FORMAT", default_value = "csv", hide_possible_values = true)]
-    pub format: CsvOrJson,
+    pub format: TableFormat,
 }
 
 /// `sbl score`
@@ -493,13 +500,13 @@ pub enum TextOrJson {
     Json,
 }
 
-/// `--format csv|json`
+/// How a table is written.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CsvOrJson {
-    /// One line a row
+pub enum TableFormat {
     Csv,
-    /// One array a column
     Json,
+    Parquet,
+    Arrow,
 }
 
 /// `--format` of `sbl graph`
@@ -663,4 +670,15 @@ mod tests {
         assert_eq!(parse_grid("w = 1, 2.5,-3"), Ok(("w".to_owned(), vec![1.0, 2.5, -3.0])));
         assert!(parse_grid("w=1,,2").is_err() && parse_grid("w=1,x").is_err());
     }
+}
+
+/// `sbl repl`
+#[derive(Args, Debug)]
+pub struct Repl {
+    /// A program, or a fit, to begin with
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Data to begin with: column by column if there are several
+    #[arg(long, value_name = "FILE")]
+    pub data: Vec<PathBuf>,
 }

@@ -50,7 +50,7 @@ pub fn all(file: &Path, settings: &Settings) -> Result<Vec<Model>, Failure> {
 
 /// What compiles a program as the options say.
 pub fn compiler(file: &Path, settings: &Settings) -> Compiler {
-    let mut compiler = Compiler::new().file(&tidy(Path::new(&load::shown(file)))).loader(Disk);
+    let mut compiler = Compiler::new().file(&name(file)).loader(Disk);
     if let Some(name) = &settings.model {
         compiler = compiler.model(name);
     }
@@ -63,8 +63,13 @@ pub fn compiler(file: &Path, settings: &Settings) -> Compiler {
     compiler
 }
 
+/// The name under which a file is compiled.
+pub fn name(file: &Path) -> String {
+    tidy(Path::new(&load::shown(file)))
+}
+
 /// Reads `use "lib/mine.sbl"` relative to the importing file.
-struct Disk;
+pub struct Disk;
 
 impl Loader for Disk {
     fn load(&self, importing: &str, path: &str) -> Result<(String, String), String> {

@@ -37,7 +37,8 @@ pub fn run(args: &Sample, screen: &Screen) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn table(draws: Draws) -> Table {
+/// One row a draw, one column an entry; levels by name.
+pub fn table(draws: Draws) -> Table {
     let mut table = Table::default();
     for (j, name) in draws.columns.iter().enumerate() {
         let values = draws.rows.iter().map(|row| row.get(j).copied().unwrap_or(f64::NAN));

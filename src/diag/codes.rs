@@ -158,8 +158,14 @@ codes! {
     "E0770" "an output cannot be written"
     "E0771" "a NumPy file is malformed"
     "E0772" "a line of an svmlight file is malformed"
+    "E0773" "Parquet and Arrow need another build"
+    "E0774" "a Parquet or Arrow file is damaged"
     "E0780" "there is no such diagnostic"
     "E0781" "there is no such documentation"
+    "E0790" "there is no such command"
+    "E0791" "a command was given something else"
+    "E0792" "there is nothing to work on yet"
+    "E0793" "an expression has no value yet"
 
     // E08 numeric (raised in session/)
     "E0801" "a matrix is not positive definite"
@@ -229,6 +235,7 @@ codes! {
     "W0812" "perfectly separated classes"
     "W0813" "a constant column beside free cutpoints"
     "W0814" "a parameter is held"
+    "W0815" "precisions and parameters drift apart"
     "W0830" "fits that cannot be compared"
     "W0831" "a compared fit did not converge"
 }

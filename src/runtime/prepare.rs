@@ -17,6 +17,7 @@ use super::source::Source;
 use super::treatment::{Treatment, treat_rows};
 use crate::math::parallel::parallel_groups;
 use crate::math::product::columns_of;
+use crate::math::sums::all_finite_in_parts;
 use crate::plan::ir::Options;
 
 /// Below this fraction of its length, what is left of a column or target outside the flat effects is rounding.
@@ -142,7 +143,8 @@ pub(crate) fn prepare(
         compress(&mut core);
     }
     merge(&mut core);
-    if core.phi.iter().chain(core.t.iter()).chain(core.flat.iter()).any(|v| !v.is_finite()) {
+    let parts = [core.phi.as_slice(), core.t.as_slice(), core.flat.as_slice()];
+    if !parts.into_iter().all(all_finite_in_parts) {
         return Err(Failure::NonFinite { step: "scaling the columns" });
     }
     let exact = is_reduced.then(|| Exact {

@@ -137,7 +137,11 @@ impl Model {
         warnings.extend(notices.iter().map(|n| bind::warn(bound.inputs(typed), n)));
         let mut eval = Evaluator::new(bound.inputs(typed), &frozen, memory);
         let (problem, mut layout) = Numeric::on_demand(plan, &mut eval).map_err(broken)?;
-        let plan = &self.settled(plan, &bound);
+        let mut settled = self.settled(plan, &bound);
+        if let Some(most) = options.max_iter {
+            settled.options.max_iter = settled.options.max_iter.min(most);
+        }
+        let plan = &settled;
         let mut names = nodes::Names::new(plan, &layout, &mut eval);
         let budget = Budget { max_time: options.max_time, max_memory: memory, ..Budget::default() };
         let mut on_step = |step: &crate::runtime::solution::Step<'_>| {

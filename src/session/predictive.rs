@@ -88,7 +88,7 @@ impl Predictive {
         }
     }
 
-    /// P(y ≤ value) at an entry, of a continuous distribution.
+    /// P(y ≤ value) of a number at an entry.
     pub fn distribution(&self, i: usize, value: f64) -> Option<f64> {
         match &self.marginal.outcome {
             Outcome::Levels(_) => None,

@@ -55,12 +55,20 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("csv", &["io"]),
     ("flate2", &["io"]),
     ("indicatif", &["main", "cli"]),
-    ("anstyle", &["main", "cli"]),
+    ("anstyle", &["main", "cli", "repl"]),
     ("anstream", &["main", "cli"]),
     ("ctrlc", &["main", "cli"]),
     ("terminal_size", &["main", "cli"]),
     ("tiny_skia", &["io"]),
     ("ttf_parser", &["io"]),
+    ("rustyline", &["repl"]),
+    ("arrow_array", &["data", "io"]),
+    ("arrow_schema", &["data", "io"]),
+    ("arrow_select", &["io"]),
+    ("arrow_ipc", &["io"]),
+    ("parquet", &["io"]),
+    // the module io::bytes has the same name
+    ("bytes", &["io", "cli"]),
 ];
 
 const LONGEST_FILE: usize = 700;

@@ -10,6 +10,7 @@ use super::problem::{LaplaceProblem, Likelihood};
 use crate::dist::Score;
 use crate::math::poll::poll;
 use crate::math::product::columns_of;
+use crate::math::sums::all_finite_in_parts;
 use crate::plan::ir::Options;
 use crate::runtime::control::Budget;
 use crate::runtime::core::{Core, LogLinear, RowClass, Weight};
@@ -202,7 +203,7 @@ fn check(problem: &LaplaceProblem, terms: &[Term], options: &Options) -> Result<
     if !scales.chain(priors).all(|s| scale_is_good(s, count)) {
         return Err(Failure::NonFinite { step: "known precisions" });
     }
-    if problem.design.iter().chain(&problem.offset).any(|v| !v.is_finite()) {
+    if ![problem.design.as_slice(), &problem.offset].into_iter().all(all_finite_in_parts) {
         return Err(Failure::NonFinite { step: "design" });
     }
     for term in &problem.terms {
