@@ -21,7 +21,7 @@ pub mod load;
 mod new;
 pub mod palette;
 mod plan;
-mod plot;
+pub mod plot;
 mod predict;
 pub mod progress;
 pub mod report;

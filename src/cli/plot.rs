@@ -36,18 +36,24 @@ pub fn run(args: &Plot, screen: &Screen) -> Result<Exit, Failure> {
     };
     let picture = picture.sized(args.width, args.height);
     match (format, &args.output) {
-        (Some(Format::Svg), Some(path)) => load::write_or_print(path, picture.svg().as_bytes(), screen)?,
-        (Some(Format::Png), Some(path)) => {
-            let Some(image) = png::png(&picture.scene(), args.scale) else {
-                return Err(Diagnostic::error("E0769", "a picture of this size has too many pixels")
-                    .help("choose a smaller `--scale`, `--width` or `--height`, or write an .svg")
-                    .into());
-            };
-            load::write(path, &image)?;
+        (Some(format), Some(path)) => {
+            load::write_or_print(path, &file(&picture, format, args.scale)?, screen)?
         }
-        _ => screen.result(text(&picture, screen).as_bytes())?,
+        _ => screen.result(text(&picture, screen, (160, 50)).as_bytes())?,
     }
     Ok(Exit::Done)
+}
+
+/// What a file of this format holds.
+pub fn file(picture: &Picture, format: Format, scale: f64) -> Result<Vec<u8>, Failure> {
+    match format {
+        Format::Svg => Ok(picture.svg().into_bytes()),
+        Format::Png => png::png(&picture.scene(), scale).ok_or_else(|| {
+            Diagnostic::error("E0769", "a picture of this size has too many pixels")
+                .help("choose a smaller `--scale`, `--width` or `--height`, or write an .svg")
+                .into()
+        }),
+    }
 }
 
 /// The graph of a program, which is all of it that can be drawn before there is a fit.
@@ -64,22 +70,26 @@ fn graph(args: &Plot, bytes: Vec<u8>, screen: &Screen) -> Result<Picture, Failur
     Ok(model.picture())
 }
 
-/// As large as the terminal, or 80 × 24 where there is none.
-fn text(picture: &Picture, screen: &Screen) -> String {
+/// As large as the terminal (80 × 24 where there is none), at most so many columns and rows.
+pub fn text(picture: &Picture, screen: &Screen, most: (usize, usize)) -> String {
     let size = std::io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
     let (columns, rows) =
         size.map_or((80, 24), |(w, h)| (usize::from(w.0), usize::from(h.0).saturating_sub(1)));
-    let text = picture.text(columns.clamp(20, 160), rows.clamp(8, 50), screen.color_out);
+    let text = picture.text(columns.clamp(20, most.0), rows.clamp(8, most.1), screen.color_out);
     if screen.unicode { text } else { sbl::scene::ascii(&text) }
 }
 
+/// A format of picture files.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
+pub enum Format {
+    /// Vectors.
     Svg,
+    /// Pixels.
     Png,
 }
 
-fn format_of(path: &Path) -> Result<Format, Failure> {
+/// The format that the name of a file asks for.
+pub fn format_of(path: &Path) -> Result<Format, Failure> {
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
     match extension.as_deref() {
         Some("svg") => Ok(Format::Svg),

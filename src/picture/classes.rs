@@ -58,8 +58,9 @@ fn curve(ground: &Ground<'_>, input: usize) -> Result<Figure, Error> {
     let y =
         if two { format!("P({} = {})", part.name, levels[1]) } else { format!("P({} = level)", part.name) };
     let mut panel = Panel::new(Axis::new(&ground.inputs[input].name), Axis::new(&y).within(-0.06, 1.06));
-    let curve_of =
-        |k: usize| x.iter().zip(&p).map(|(x, p)| (*x, p.get(k).copied().unwrap_or(f64::NAN))).collect();
+    let curve_of = |k: usize| -> Vec<(f64, f64)> {
+        x.iter().zip(&p).map(|(x, p)| (*x, p.get(k).copied().unwrap_or(f64::NAN))).collect()
+    };
     if two {
         let stroke = Stroke::dashed(Colour::GREY, 1.0, Dash::Dashed);
         panel.draw(Layer::named("even odds", Shape::Rule { at: 0.5, upright: false, stroke }));
@@ -90,12 +91,8 @@ fn curve(ground: &Ground<'_>, input: usize) -> Result<Figure, Error> {
             panel.draw(Layer::named(format!("row with {level}"), Shape::Points { points, marker }));
         }
     }
-    let vectors: Vec<(f64, f64)> = ground
-        .vectors(input)
-        .into_iter()
-        .zip(ground.vector_targets(part))
-        .map(|(x, y)| (x, height(y)))
-        .collect();
+    let curve: Vec<(f64, f64)> = if two { curve_of(1) } else { Vec::new() };
+    let vectors = ground.circles(input, part, &height, &curve);
     ring(&mut panel, vectors);
     Ok(Figure {
         title: format!(

@@ -13,6 +13,10 @@ const PANELS: usize = 4;
 
 /// The curve; with more inputs, observed against predicted, or partial curves.
 pub(super) fn figure(ground: &Ground<'_>) -> Result<Figure, Error> {
+    let other = ground.fit.natural_kind();
+    if other != Kind::Fit {
+        return Err(ground.fit.no_such_picture(ground.kind, "its targets are levels, not numbers", other));
+    }
     let numbers = ground.numbers();
     let (&[input], 1) = (numbers.as_slice(), ground.inputs.len()) else {
         return match &ground.given {
@@ -27,8 +31,7 @@ pub(super) fn figure(ground: &Ground<'_>) -> Result<Figure, Error> {
     let wanted: Vec<&Part<'_>> =
         parts.iter().filter(|p| matches!(p.forecasts().next(), Some(Forecast::Number(_)))).collect();
     if wanted.is_empty() {
-        let other = if ground.fit.natural_kind() == Kind::Ordinal { Kind::Ordinal } else { Kind::Classes };
-        return Err(ground.fit.no_such_picture(ground.kind, "its targets are levels, not numbers", other));
+        return Err(ground.fit.no_such_picture(ground.kind, "it predicts no number", Kind::Weights));
     }
     let name = ground.fit.model().name();
     let list: Vec<&str> = wanted.iter().take(PANELS).map(|p| p.name.as_str()).collect();
@@ -83,6 +86,7 @@ fn panel(ground: &Ground<'_>, input: usize, x: &[f64], part: &Part<'_>, several:
             Shape::Band { points: function, fill: Colour::BLUE.tint(0.42), shade: 2 },
         ));
     }
+    let vectors = ground.circles(input, part, &|y| y, &line);
     panel.draw(Layer::named("mean", Shape::Line { points: line, stroke: Stroke::solid(Colour::BLUE, 2.0) }));
     let rows: Vec<(f64, f64)> = ground.values(input).into_iter().zip(ground.targets(part)).collect();
     if !rows.is_empty() {
@@ -90,8 +94,6 @@ fn panel(ground: &Ground<'_>, input: usize, x: &[f64], part: &Part<'_>, several:
         let marker = Marker { form: Form::Disc, size, colour: Colour::BLACK };
         panel.draw(Layer::named("observed", Shape::Points { points: rows, marker }));
     }
-    let vectors: Vec<(f64, f64)> =
-        ground.vectors(input).into_iter().zip(ground.vector_targets(part)).collect();
     if !vectors.is_empty() {
         let marker = Marker { form: Form::Ring, size: 11.0, colour: Colour::RED };
         panel.draw(Layer::named("relevance vector", Shape::Points { points: vectors, marker }));

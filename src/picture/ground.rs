@@ -219,10 +219,23 @@ impl<'a> Ground<'a> {
         self.kept(input.node, input.column)
     }
 
-    /// The target of a part at the relevance vectors.
-    pub fn vector_targets(&self, part: &Part<'_>) -> Vec<f64> {
-        let column = part.entries.start.checked_div(part.entries.len()).unwrap_or(0);
-        self.kept(part.predictive.node, column)
+    /// Where to circle the relevance vectors: at the height of their targets where the training rows are given, else
+    /// on the curve, because a fit keeps no targets.
+    pub fn circles(
+        &self,
+        input: usize,
+        part: &Part<'_>,
+        height: &dyn Fn(f64) -> f64,
+        curve: &[(f64, f64)],
+    ) -> Vec<(f64, f64)> {
+        let training = self.given.as_ref().is_some_and(|given| given.training);
+        let targets = if training { self.targets(part) } else { Vec::new() };
+        let rows = self.fit.state().seen.rows.iter();
+        let circle = |(x, row): (f64, &usize)| match targets.get(*row) {
+            Some(y) => (x, height(*y)),
+            None => (x, on(curve, x)),
+        };
+        self.vectors(input).into_iter().zip(rows).map(circle).collect()
     }
 
     fn kept(&self, node: NodeId, column: usize) -> Vec<f64> {
@@ -258,5 +271,15 @@ impl<'a> Ground<'a> {
     /// `trained on 100 rows`, and how many relevance vectors.
     pub fn count_of_vectors(&self) -> usize {
         self.fit.state().seen.rows.len()
+    }
+}
+
+/// The height of a curve of ascending x, between its points on a straight line.
+fn on(curve: &[(f64, f64)], x: f64) -> f64 {
+    let next = curve.partition_point(|p| p.0 < x).clamp(1, curve.len().max(1));
+    match (curve.get(next - 1), curve.get(next)) {
+        (Some(a), Some(b)) if b.0 > a.0 => a.1 + (b.1 - a.1) * ((x - a.0) / (b.0 - a.0)).clamp(0.0, 1.0),
+        (Some(a), _) => a.1,
+        _ => f64::NAN,
     }
 }

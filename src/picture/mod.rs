@@ -163,6 +163,16 @@ impl Picture {
 
 impl Model {
     /// The graph of the model.
+    ///
+    /// ```
+    /// let model = sbl::Model::compile("
+    ///     data t: real[N]
+    ///     mu ~ Flat()
+    ///     t ~ Normal(mu, sd = 1)
+    /// ")?;
+    /// assert!(model.picture().svg().starts_with("<svg"));
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn picture(&self) -> Picture {
         let scene = draw::svg::scene(self.dag());
         Picture {
@@ -179,6 +189,30 @@ impl Fit {
     /// # Errors
     /// E0850: this kind needs rows and there are none; E0851: the model has nothing of this kind; E07: the
     /// data do not fit the model.
+    ///
+    /// ```
+    /// use sbl::picture::Kind;
+    ///
+    /// let model = sbl::Model::compile("
+    ///     data x: real[N]
+    ///     data t: real[N]
+    ///     mu ~ Flat()
+    ///     w ~ Normal(0, precision = a)
+    ///     a ~ Gamma(0, 0)
+    ///     tau ~ Gamma(0, 0)
+    ///     t ~ Normal(mu + x .* w, precision = tau)
+    /// ")?;
+    /// let data = sbl::Data::new().vector("x", &[0.0, 1.0, 2.0, 3.0])?.vector("t", &[0.1, 0.9, 2.2, 2.9])?;
+    /// let fit = model.fit(&data, &sbl::Options::default())?;
+    ///
+    /// let picture = fit.picture(None, Some(&data))?;
+    /// assert_eq!(picture.kind(), Kind::Fit);
+    /// println!("{}", picture.text(80, 24, false));
+    ///
+    /// // no classes here
+    /// assert!(fit.picture(Some(Kind::Classes), None).is_err());
+    /// # Ok::<(), sbl::Error>(())
+    /// ```
     pub fn picture(&self, kind: Option<Kind>, data: Option<&Data>) -> Result<Picture, Error> {
         let kind = kind.unwrap_or_else(|| self.natural_kind());
         let ground = || Ground::new(self, kind, data);

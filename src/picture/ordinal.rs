@@ -73,8 +73,9 @@ fn curve(ground: &Ground<'_>, input: usize) -> Result<Figure, Error> {
         Shape::Band { points: band, fill: Colour::BLUE.tint(0.25), shade: 1 },
     ));
     bands(&mut upper, &cuts, levels);
-    let line = x.iter().zip(&f).map(|(x, (m, _))| (*x, *m)).collect();
-    upper.draw(Layer::named("mean", Shape::Line { points: line, stroke: Stroke::solid(Colour::BLUE, 2.0) }));
+    let line: Vec<(f64, f64)> = x.iter().zip(&f).map(|(x, (m, _))| (*x, *m)).collect();
+    let stroke = Stroke::solid(Colour::BLUE, 2.0);
+    upper.draw(Layer::named("mean", Shape::Line { points: line.clone(), stroke }));
     let at = middles(&cuts);
     let height = |code: f64| at.get(code as usize).copied().unwrap_or(f64::NAN);
     let rows: Vec<(f64, f64)> =
@@ -83,12 +84,7 @@ fn curve(ground: &Ground<'_>, input: usize) -> Result<Figure, Error> {
         let marker = Marker { form: Form::Hollow, size: 5.0, colour: Colour::BLACK };
         upper.draw(Layer::named("row, in the band of its level", Shape::Points { points: rows, marker }));
     }
-    let vectors: Vec<(f64, f64)> = ground
-        .vectors(input)
-        .into_iter()
-        .zip(ground.vector_targets(part))
-        .map(|(x, y)| (x, height(y)))
-        .collect();
+    let vectors = ground.circles(input, part, &height, &line);
     if !vectors.is_empty() {
         let marker = Marker { form: Form::Ring, size: 12.0, colour: Colour::RED };
         upper.draw(Layer::named("relevance vector", Shape::Points { points: vectors, marker }));

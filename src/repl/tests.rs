@@ -249,6 +249,25 @@ fn predictions_of_what_is_typed() {
 }
 
 #[test]
+fn pictures_here_and_in_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let mut e = lecture();
+    wrong(&mut e, ":plot", "E0792");
+    assert!(ok(&mut e, ":plot graph").contains("tau"));
+    ok(&mut e, ":fit");
+    let shown = ok(&mut e, ":plot");
+    assert!(shown.lines().count() <= 24 && shown.lines().all(|l| l.chars().count() <= 80), "{shown}");
+    assert_ne!(ok(&mut e, ":plot trace"), shown);
+    ok(&mut e, &format!(":plot {}\n:plot weights {}", path("fit.svg"), path("w.png")));
+    assert!(std::fs::read_to_string(path("fit.svg")).unwrap().starts_with("<svg"));
+    assert!(std::fs::read(path("w.png")).unwrap().starts_with(b"\x89PNG"));
+    assert!(wrong(&mut e, ":plot wieghts", "E0791").contains("weights"));
+    wrong(&mut e, ":plot fit.pdf", "E0769");
+    wrong(&mut e, ":plot fit a.svg b.svg", "E0791");
+}
+
+#[test]
 fn files_settings_and_models() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();

@@ -85,8 +85,16 @@ fn text(label: &Label, out: &mut String) {
     out.push_str(&format!(
         "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\"{anchor}{face}{colour}{halo}{turn}>{}</text>\n",
         number(label.size),
-        xml(&label.text)
+        xml(&spaced(&label.text))
     ));
+}
+
+/// Spaces at the ends, which SVG would drop, as spaces that stay.
+fn spaced(text: &str) -> String {
+    let inner = text.trim_matches(' ');
+    let before = text.len() - text.trim_start_matches(' ').len();
+    let behind = text.len() - before - inner.len();
+    format!("{}{inner}{}", "\u{a0}".repeat(before), "\u{a0}".repeat(behind))
 }
 
 fn path(points: &[Point], closed: bool) -> String {
@@ -154,6 +162,12 @@ mod tests {
     #[test]
     fn nothing_but_numbers_where_numbers_belong() {
         assert_eq!([number(1.25), number(f64::NAN), number(-0.01), number(1e9)], ["1.2", "0", "0", "100000"]);
+    }
+
+    #[test]
+    fn spaces_at_the_ends_stay() {
+        assert_eq!(spaced(" in N "), "\u{a0}in N\u{a0}");
+        assert_eq!([spaced("a b"), spaced("  "), spaced("")], ["a b", "\u{a0}\u{a0}", ""]);
     }
 
     #[test]

@@ -304,7 +304,9 @@ fn draw(
         }
         Shape::Bars { points, fill } => {
             for (from, to, h) in points {
-                let (a, b) = (column(*from).round().max(0.0) as usize, column(*to).round().max(0.0) as usize);
+                let end = (left + width) as f64;
+                let at = |x: f64| column(x).round().clamp(0.0, end) as usize;
+                let (a, b) = (at(*from), at(*to));
                 let (top, bottom) = (row(*h), row(0.0));
                 for c in a.max(left)..b.max(a + 1).min(left + width) {
                     for r in (0..height).filter(|r| *r as f64 + 0.5 >= top && (*r as f64) <= bottom) {

@@ -74,8 +74,8 @@ fn advance(c: char) -> u16 {
         code @ 0x20..=0x7e => ASCII[code as usize - 0x20],
         // as wide as high
         0x2014 | 0x2026 | 0x2190..=0x2193 => 1000,
-        // superscripts and what takes no room
-        0xb2 | 0xb3 | 0xb9 | 0x2070..=0x208e => 380,
+        // superscripts, often of another font than the rest; then what takes no room
+        0xb2 | 0xb3 | 0xb9 | 0x2070..=0x208e => 560,
         0x300..=0x36f | 0x200b..=0x200f => 0,
         // two columns wide in any font
         0x1100..=0x115f

@@ -20,11 +20,11 @@ pub(crate) struct Seen {
     pub spreads: BTreeMap<NodeId, Vec<Spread>>,
     /// Training rows that a relevant weight is centred on, from 0, ascending.
     pub rows: Vec<usize>,
-    /// Inputs and targets of these rows, column-major; empty where there are too many inputs.
+    /// Inputs of these rows, column-major; empty where there are too many.
     pub at: BTreeMap<NodeId, Vec<Option<f64>>>,
 }
 
-/// The values of one column.
+/// The values of one column. Of numbers to two digits of their range, so that it repeats no row's.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Spread {
     /// The lowest.
@@ -46,8 +46,7 @@ impl Seen {
             seen.spreads.insert(id, spreads.collect());
         }
         if seen.spreads.values().map(Vec::len).sum::<usize>() <= DRAWN {
-            let targets = model.nodes.iter().filter(|n| n.is_observed()).map(|n| n.id);
-            for id in seen.spreads.keys().copied().chain(targets).collect::<BTreeSet<_>>() {
+            for id in seen.spreads.keys().copied().collect::<Vec<_>>() {
                 let Some(value) = bound.values.get(&id) else { continue };
                 let entry = |column: usize, row: &usize| {
                     value.array.get((*row, column)).copied().filter(|x| x.is_finite())
@@ -88,9 +87,22 @@ impl Spread {
         let (Some(low), Some(high)) = (sorted.first(), sorted.last()) else {
             return Spread { low: 0.0, middle: 0.0, high: 0.0 };
         };
-        let middle = if levels { most_frequent(&sorted) } else { sorted[(sorted.len() - 1) / 2] };
-        Spread { low: *low, middle, high: *high }
+        if levels {
+            return Spread { low: *low, middle: most_frequent(&sorted), high: *high };
+        }
+        // the largest power of ten that is at most a hundredth of the range; inwards, where the model was defined
+        let digits = 2_i32.saturating_sub((high - low).log10().floor() as i32);
+        let (low, high) = (at_digit(*low, digits, f64::ceil), at_digit(*high, digits, f64::floor));
+        let middle = at_digit(sorted[(sorted.len() - 1) / 2], digits, f64::round).clamp(low, high);
+        Spread { low, middle, high }
     }
+}
+
+/// x cut behind so many decimals (before so many zeros, if negative); x itself where that is no number.
+fn at_digit(x: f64, digits: i32, cut: fn(f64) -> f64) -> f64 {
+    let scale = 10_f64.powi(digits.abs());
+    let y = if digits >= 0 { cut(x * scale) / scale } else { cut(x / scale) * scale };
+    if y.is_finite() { y } else { x }
 }
 
 /// The data nodes with a value in each row that prediction reads.
@@ -135,6 +147,12 @@ mod tests {
     fn spreads() {
         let of = |v: &[f64], levels| Spread::of(v.iter().copied(), levels);
         assert_eq!(of(&[3.0, 1.0, 2.0, 9.0], false), Spread { low: 1.0, middle: 2.0, high: 9.0 });
+        let wide = of(&[-1234.5678, 1.2345, 8765.4321], false);
+        assert_eq!(wide, Spread { low: -1230.0, middle: 0.0, high: 8760.0 });
+        let narrow = of(&[0.0123456, 0.0234567, 0.0345678], false);
+        assert_eq!(narrow, Spread { low: 0.0124, middle: 0.0235, high: 0.0345 });
+        assert_eq!(of(&[7.5; 3], false), Spread { low: 7.5, middle: 7.5, high: 7.5 });
+        assert_eq!(of(&[-1e308, 1e308], false), Spread { low: -1e308, middle: -1e308, high: 1e308 });
         assert_eq!(of(&[1.0, 2.0, 0.0, 2.0], true).middle, 2.0);
         assert_eq!(of(&[f64::NAN], false).high, 0.0);
     }
