@@ -11,6 +11,8 @@ use super::poll::{self, poll};
 const BLOCK: usize = 1 << 26;
 /// Multiplications that are worth a thread.
 const WORTH: usize = 1 << 22;
+/// Numbers of fresh memory between two polls.
+const PART: usize = 1 << 18;
 /// Columns and rows of a block are a multiple of this: tiles of the product stay whole.
 const TILE: usize = 32;
 
@@ -81,9 +83,30 @@ fn split(size: usize, block: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).map(move |i| (i * block, if i + 1 == count { size - i * block } else { block }))
 }
 
+/// A matrix of zeros: touching fresh memory takes longer than most sums, so this polls too.
+pub fn zeros(rows: usize, cols: usize) -> DMatrix<f64> {
+    let size = rows * cols;
+    let mut values = Vec::with_capacity(size);
+    while values.len() < size {
+        values.resize((values.len() + PART).min(size), 0.0);
+        poll();
+    }
+    DMatrix::from_vec(rows, cols, values)
+}
+
+/// The same matrix again.
+pub fn copy_of(a: &DMatrix<f64>) -> DMatrix<f64> {
+    let mut values = Vec::with_capacity(a.len());
+    for part in a.as_slice().chunks(PART) {
+        values.extend_from_slice(part);
+        poll();
+    }
+    DMatrix::from_vec(a.nrows(), a.ncols(), values)
+}
+
 /// Some columns of a matrix.
 pub fn columns_of(a: &DMatrix<f64>, which: &[usize]) -> DMatrix<f64> {
-    let mut out = DMatrix::zeros(a.nrows(), which.len());
+    let mut out = zeros(a.nrows(), which.len());
     for (mut to, from) in out.column_iter_mut().zip(which) {
         to.copy_from(&a.column(*from));
         poll();
@@ -93,7 +116,7 @@ pub fn columns_of(a: &DMatrix<f64>, which: &[usize]) -> DMatrix<f64> {
 
 /// A B
 pub fn times(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
-    let mut c = DMatrix::zeros(a.nrows(), b.ncols());
+    let mut c = zeros(a.nrows(), b.ncols());
     if a.ncols() > 0 && !c.is_empty() {
         gemm(c.as_view_mut(), 1.0, a.as_view(), b.as_view(), 0.0);
     }

@@ -16,6 +16,7 @@ use super::solution::Failure;
 use super::source::Source;
 use super::treatment::{Treatment, treat_rows};
 use crate::math::parallel::parallel_groups;
+use crate::math::poll::poll;
 use crate::math::product::columns_of;
 use crate::math::sums::all_finite_in_parts;
 use crate::plan::ir::Options;
@@ -277,6 +278,7 @@ fn memory(problem: &Problem) -> u128 {
 pub(crate) fn merge(core: &mut Core) {
     let alone = |w: &Weight| w.own.is_some() && w.log.powers.len() == 1;
     for i in 0..core.weights.len() {
+        poll();
         if core.weights[i].own.is_some() && core.phi.column(i).amax() == 0.0 {
             core.usable[i] = false;
         }

@@ -9,7 +9,7 @@ use nalgebra::{DMatrix, DVector};
 use super::problem::{LaplaceProblem, Likelihood};
 use crate::dist::Score;
 use crate::math::poll::poll;
-use crate::math::product::columns_of;
+use crate::math::product::{columns_of, zeros};
 use crate::math::sums::all_finite_in_parts;
 use crate::plan::ir::Options;
 use crate::runtime::control::Budget;
@@ -69,7 +69,7 @@ impl Frame {
     /// [F, Φ_active], R × (f + k).
     pub fn columns(&self, active: &[usize]) -> DMatrix<f64> {
         let f = self.core.flat.ncols();
-        let mut columns = DMatrix::zeros(self.offset.len(), f + active.len());
+        let mut columns = zeros(self.offset.len(), f + active.len());
         columns.columns_mut(0, f).copy_from(&self.core.flat);
         for (at, &i) in active.iter().enumerate() {
             columns.column_mut(f + at).copy_from(&self.core.phi.column(i));
