@@ -28,6 +28,10 @@ doc:
 update:
     UPDATE_DOCS=1 INSTA_UPDATE=always cargo test
 
+# Writes the gallery and the pictures of the README again.
+gallery:
+    cargo run --quiet --example gallery
+
 # Writes the generated example data again.
 data:
     python3 examples/data/generate.py

@@ -3,6 +3,9 @@
 //! Two layers. A [`Data`] is what the host has: columns by name, matrices, tables read from files.
 //! [`crate::session::bind`] checks it against the declarations of a model.
 
+#[cfg(feature = "arrow")]
+pub mod record_batch;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

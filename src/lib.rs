@@ -49,9 +49,11 @@ pub mod help;
 pub mod host;
 #[doc(hidden)]
 pub mod math;
+pub mod picture;
 pub mod plan;
 #[doc(hidden)]
 pub mod runtime;
+pub mod scene;
 pub mod session;
 pub mod source;
 #[doc(hidden)]

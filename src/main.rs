@@ -1,7 +1,8 @@
-//! The `sbl` command: `cli` talks to people, `io` to files; everything else is the library.
+//! The `sbl` command: `cli` talks to people, `io` to files, `repl` is the prompt; everything else is the library.
 
 mod cli;
 mod io;
+mod repl;
 
 fn main() -> std::process::ExitCode {
     cli::run()

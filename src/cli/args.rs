@@ -105,6 +105,12 @@ pub enum Command {
     #[command(after_help = "Example: sbl compare linear.sbl kernel.sbl --data data.csv\n         \
                       sbl compare linear.sblfit kernel.sblfit")]
     Compare(Compare),
+    /// Draw a fit, or the graph of a program, into a file or the terminal
+    #[command(after_help = "Example: sbl plot model.sblfit --data data.csv -o fit.svg\n         \
+                      sbl plot model.sblfit --kind weights\n\n\
+                      Kinds: fit, classes, ordinal (the one that suits the model is the default), partial, observed,\n\
+                      weights, precisions, lambda, trace, calibration, graph.")]
+    Plot(Plot),
     /// Draw targets from the prior of a model, or from the posterior of a fit
     #[command(after_help = "Example: sbl sample model.sblfit --data new.csv -n 100 --seed 1 > draws.csv")]
     Sample(Sample),
@@ -114,6 +120,13 @@ pub enum Command {
     /// Show the documentation of a family, function, prior or plan
     #[command(after_help = "Example: sbl doc rbf")]
     Doc(Doc),
+    /// Work at a prompt: build a model line by line, fit it, step through it, ask it why
+    #[command(
+        after_help = "Example: sbl repl examples/sinc.sbl      `:help` lists the commands, Ctrl-D ends it.\n\n\
+                      Standard input that is no terminal is a script: the session goes on after an error,\n\
+                      and the exit status is 1 at the end if there was one."
+    )]
+    Repl(Repl),
     /// Print a completion script for a shell
     #[command(after_help = "Example: sbl completions bash > ~/.local/share/bash-completion/completions/sbl")]
     Completions(Completions),
@@ -250,9 +263,9 @@ pub struct Predict {
     /// The rows of the fit, for --heal: a fit does not keep them
     #[arg(long, value_name = "FILE", requires = "heal")]
     pub train: Vec<PathBuf>,
-    /// How predictions are printed: csv, json
+    /// How predictions are written: csv, json; parquet and arrow where sbl was built with them
     #[arg(long, value_name = "FORMAT", default_value = "csv", hide_possible_values = true)]
-    pub format: CsvOrJson,
+    pub format: TableFormat,
 }
 
 /// `sbl score`
@@ -322,6 +335,44 @@ pub struct Show {
     /// How the fit is printed: text, json
     #[arg(long, value_name = "FORMAT", default_value = "text", hide_possible_values = true)]
     pub format: TextOrJson,
+}
+
+/// `sbl plot`
+#[derive(Args, Debug)]
+pub struct Plot {
+    /// A fit, as written by sbl fit -o, or a program (its graph)
+    #[arg(value_name = "FIT|FILE")]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub data: OptionalData,
+    /// Write to this file, .svg or .png, instead of drawing in the terminal
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// What to draw [default: what suits the model]
+    #[arg(long, value_name = "KIND", value_parser = parse_kind)]
+    pub kind: Option<Kind>,
+    /// Width of the page in pixels, 96 to an inch [default: what suits the picture]
+    #[arg(long, value_name = "PIXELS", value_parser = super::plot::parse_side)]
+    pub width: Option<f64>,
+    /// Height of the page in pixels
+    #[arg(long, value_name = "PIXELS", value_parser = super::plot::parse_side)]
+    pub height: Option<f64>,
+    /// Pixels of a .png for each pixel of the page
+    #[arg(long, value_name = "N", default_value = "2", value_parser = super::plot::parse_scale)]
+    pub scale: f64,
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// A kind of picture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kind(pub sbl::picture::Kind);
+
+fn parse_kind(text: &str) -> Result<Kind, String> {
+    let names: Vec<&str> = sbl::picture::Kind::ALL.iter().map(|(name, _)| *name).collect();
+    let near = sbl::diag::suggest::closest(text, names.iter().copied());
+    let near = near.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
+    sbl::picture::Kind::of(text).map(Kind).ok_or_else(|| format!("the kinds are {}{near}", names.join(", ")))
 }
 
 /// `sbl sample`
@@ -449,13 +500,13 @@ pub enum TextOrJson {
     Json,
 }
 
-/// `--format csv|json`
+/// How a table is written.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CsvOrJson {
-    /// One line a row
+pub enum TableFormat {
     Csv,
-    /// One array a column
     Json,
+    Parquet,
+    Arrow,
 }
 
 /// `--format` of `sbl graph`
@@ -619,4 +670,15 @@ mod tests {
         assert_eq!(parse_grid("w = 1, 2.5,-3"), Ok(("w".to_owned(), vec![1.0, 2.5, -3.0])));
         assert!(parse_grid("w=1,,2").is_err() && parse_grid("w=1,x").is_err());
     }
+}
+
+/// `sbl repl`
+#[derive(Args, Debug)]
+pub struct Repl {
+    /// A program, or a fit, to begin with
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Data to begin with: column by column if there are several
+    #[arg(long, value_name = "FILE")]
+    pub data: Vec<PathBuf>,
 }

@@ -29,7 +29,7 @@ pub fn run(args: &Compare, screen: &Screen) -> Result<Exit, Failure> {
             continue;
         }
         let Some(data) = &data else {
-            let found = format!("{shown} is a program, and there are no data to fit it to");
+            let found = format!("{shown} is no fit, and there are no data to fit it to as a program");
             return Err(Diagnostic::error("E0832", found)
                 .help("name the data, `--data data.csv`, or compare fits")
                 .into());
@@ -62,7 +62,7 @@ pub fn run(args: &Compare, screen: &Screen) -> Result<Exit, Failure> {
 fn fit(model: &sbl::Model, data: &Data, args: &Compare, screen: &Screen) -> Result<Fit, Failure> {
     let progress = Progress::start(screen, "preparing");
     let shown = progress.clone();
-    let options = Options::default().seed(args.seed).cancel(interrupt::cancel());
+    let options = Options::default().seed(args.seed).cancel(&interrupt::cancel());
     let mut options = options.on_step(move |step| {
         shown.step(step.iteration, step.objective, step.active);
         if interrupt::asked() { step.stop() } else { step.go_on() }

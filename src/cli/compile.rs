@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use sbl::check::Loader;
+use sbl::diag::Diagnostic;
 use sbl::{Compiler, Model};
 
 use super::args::{Program, Settings};
@@ -28,6 +29,15 @@ pub fn text(text: &str, file: &Path, settings: &Settings) -> Result<Model, Failu
     Ok(compiler(file, settings).compile(text)?)
 }
 
+/// A fit holds its program as it was compiled then: settings would change nothing.
+pub fn refuse_for_a_fit(settings: &Settings, file: &Path) -> Result<(), Failure> {
+    if settings.model.is_none() && settings.infer.is_none() && settings.set.is_empty() {
+        return Ok(());
+    }
+    let found = format!("{} is a fit, and --model, --set and --infer apply to programs", load::shown(file));
+    Err(Diagnostic::error("E0768", found).help("leave them out, or name the program").into())
+}
+
 /// Every model of a program; with `--model` only that one.
 pub fn all(file: &Path, settings: &Settings) -> Result<Vec<Model>, Failure> {
     let text = load::program(file)?;
@@ -40,7 +50,7 @@ pub fn all(file: &Path, settings: &Settings) -> Result<Vec<Model>, Failure> {
 
 /// What compiles a program as the options say.
 pub fn compiler(file: &Path, settings: &Settings) -> Compiler {
-    let mut compiler = Compiler::new().file(&tidy(Path::new(&load::shown(file)))).loader(Disk);
+    let mut compiler = Compiler::new().file(&name(file)).loader(Disk);
     if let Some(name) = &settings.model {
         compiler = compiler.model(name);
     }
@@ -53,8 +63,13 @@ pub fn compiler(file: &Path, settings: &Settings) -> Compiler {
     compiler
 }
 
+/// The name under which a file is compiled.
+pub fn name(file: &Path) -> String {
+    tidy(Path::new(&load::shown(file)))
+}
+
 /// Reads `use "lib/mine.sbl"` relative to the importing file.
-struct Disk;
+pub struct Disk;
 
 impl Loader for Disk {
     fn load(&self, importing: &str, path: &str) -> Result<(String, String), String> {

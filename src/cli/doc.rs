@@ -11,14 +11,17 @@ use super::screen::Screen;
 pub fn run(args: &Doc, screen: &Screen) -> Result<Exit, Failure> {
     let text = match &args.name {
         None => contents(screen),
-        Some(name) => {
-            let entries = help::look_up(name).map_err(Failure::from)?;
-            let rule = format!("\n{}\n\n", screen.faint("———"));
-            entries.iter().map(|e| page(e, screen)).collect::<Vec<_>>().join(&rule)
-        }
+        Some(name) => self::text(name, screen)?,
     };
     screen.result(text.as_bytes())?;
     Ok(Exit::Done)
+}
+
+/// The entries that a name means.
+pub fn text(name: &str, screen: &Screen) -> Result<String, Failure> {
+    let entries = help::look_up(name)?;
+    let rule = format!("\n{}\n\n", screen.faint("———"));
+    Ok(entries.iter().map(|e| page(e, screen)).collect::<Vec<_>>().join(&rule))
 }
 
 fn contents(screen: &Screen) -> String {

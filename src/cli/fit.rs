@@ -75,7 +75,7 @@ fn exit(result: &FitResult) -> Exit {
 
 fn options(args: &Fit, progress: &Progress, trace: &Arc<Mutex<Vec<sbl::Progress>>>) -> Options {
     let (progress, trace, keep) = (progress.clone(), Arc::clone(trace), args.trace.is_some());
-    let options = Options::default().seed(args.seed).threads(args.threads).cancel(interrupt::cancel());
+    let options = Options::default().seed(args.seed).threads(args.threads).cancel(&interrupt::cancel());
     let mut options = options.on_step(move |step| {
         progress.step(step.iteration, step.objective, step.active);
         if keep && let Ok(mut trace) = trace.lock() {

@@ -25,7 +25,8 @@ pub fn run(args: &Graph, screen: &Screen) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn blanket(dag: &Dag, node: &str, format: GraphFormat) -> Result<String, Failure> {
+/// The Markov blanket of a node as text.
+pub fn blanket(dag: &Dag, node: &str, format: GraphFormat) -> Result<String, Failure> {
     let blanket = markov_blanket(dag, dag.find(node)?);
     let names = |ids: &[sbl::check::typed::NodeId]| -> Vec<String> {
         ids.iter().map(|id| dag.node(*id).name.clone()).collect()
@@ -51,7 +52,14 @@ fn blanket(dag: &Dag, node: &str, format: GraphFormat) -> Result<String, Failure
     Ok(text)
 }
 
-fn separation(dag: &Dag, a: &str, b: &str, given: &[String], format: GraphFormat) -> Result<String, Failure> {
+/// Whether two nodes are independent, as text.
+pub fn separation(
+    dag: &Dag,
+    a: &str,
+    b: &str,
+    given: &[String],
+    format: GraphFormat,
+) -> Result<String, Failure> {
     let known = given.iter().map(|name| dag.find(name)).collect::<Result<Vec<_>, _>>()?;
     let answer = d_separated(dag, &[dag.find(a)?], &[dag.find(b)?], &known);
     let path: Vec<&str> = answer.path.iter().map(|id| dag.node(*id).name.as_str()).collect();

@@ -2,7 +2,7 @@
 //! at once.
 
 use std::process;
-use std::sync::OnceLock;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sbl::Cancel;
@@ -11,14 +11,17 @@ use super::failure::{Exit, Failure};
 use crate::io::write;
 
 /// What a fit listens to.
-static CANCEL: OnceLock<Cancel> = OnceLock::new();
+static CANCEL: Mutex<Option<Cancel>> = Mutex::new(None);
 static GRACEFUL: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
+static KEPT: AtomicBool = AtomicBool::new(false);
 
 /// Installs the handler. Without one (a second handler in the process) Ctrl-C just ends the program.
 pub fn install() {
     let _ = ctrlc::set_handler(|| {
-        if !GRACEFUL.load(Ordering::SeqCst) || ASKED.swap(true, Ordering::SeqCst) {
+        if KEPT.load(Ordering::SeqCst) {
+            ASKED.store(true, Ordering::SeqCst);
+        } else if !GRACEFUL.load(Ordering::SeqCst) || ASKED.swap(true, Ordering::SeqCst) {
             write::remove_pending();
             process::exit(i32::from(Exit::Interrupted.code()));
         }
@@ -28,15 +31,30 @@ pub fn install() {
 
 /// Runs something that looks at [`asked`] and can stop by itself.
 pub fn gracefully<T>(run: impl FnOnce() -> T) -> T {
+    // at a prompt, what was asked of an earlier fit is not asked of this one
+    if KEPT.load(Ordering::SeqCst)
+        && ASKED.swap(false, Ordering::SeqCst)
+        && let Ok(mut cancel) = CANCEL.lock()
+    {
+        *cancel = None;
+    }
     GRACEFUL.store(true, Ordering::SeqCst);
     let result = run();
     GRACEFUL.store(false, Ordering::SeqCst);
     result
 }
 
+/// From now on Ctrl-C ends nothing but what looks at [`asked`]: a session at a prompt stays.
+pub fn keep_the_session() {
+    KEPT.store(true, Ordering::SeqCst);
+}
+
 /// The token that Ctrl-C uses: the step in progress is abandoned, what there is is kept.
-pub fn cancel() -> &'static Cancel {
-    CANCEL.get_or_init(Cancel::new)
+pub fn cancel() -> Cancel {
+    match CANCEL.lock() {
+        Ok(mut cancel) => cancel.get_or_insert_default().clone(),
+        Err(_) => Cancel::new(),
+    }
 }
 
 /// An error, with the status of an interruption if there was one.

@@ -15,7 +15,12 @@ const FIT_LIMIT: u64 = 4 << 30;
 
 /// The text of a program.
 pub fn program(path: &Path) -> Result<String, Failure> {
-    Ok(bytes::read_text(path, PROGRAM_LIMIT)?)
+    let bytes = bytes::read_bytes(path, PROGRAM_LIMIT)?;
+    let shown = shown(path);
+    match is_fit(&bytes) {
+        true => Err(errors::fit_for_program(&shown).into()),
+        false => Ok(bytes::decode(bytes, &shown)?),
+    }
 }
 
 /// The bytes of a fit file.

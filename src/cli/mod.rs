@@ -1,34 +1,36 @@
 //! The command line: one file a command. This file parses the arguments, runs the command and turns
 //! its outcome into messages and an exit status.
 
-mod args;
-mod binding;
+pub mod args;
+pub mod binding;
 mod check;
 mod compare;
-mod compile;
+pub mod compile;
 mod completions;
 mod cv;
-mod doc;
+pub mod doc;
 mod emit;
 mod explain;
-mod failure;
+pub mod failure;
 mod fit;
 mod fmt;
-mod graph;
-mod interrupt;
-mod layout;
-mod load;
+pub mod graph;
+pub mod interrupt;
+pub mod layout;
+pub mod load;
 mod new;
+pub mod palette;
 mod plan;
+pub mod plot;
 mod predict;
-mod progress;
-mod report;
-mod sample;
-mod score;
-mod screen;
+pub mod progress;
+pub mod report;
+pub mod sample;
+pub mod score;
+pub mod screen;
 mod show;
 mod starter;
-mod summary;
+pub mod summary;
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -36,7 +38,7 @@ use std::process::ExitCode;
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
 
-use args::{Cli, Command, CsvOrJson, GraphFormat, PlanFormat, TextOrJson};
+use args::{Cli, Command, GraphFormat, PlanFormat, TableFormat, TextOrJson};
 use failure::{Exit, Failure};
 use screen::Screen;
 
@@ -70,10 +72,12 @@ fn dispatch(command: &Command, screen: &Screen) -> Result<Exit, Failure> {
         Command::Show(args) => show::run(args, screen),
         Command::Cv(args) => cv::run(args, screen),
         Command::Compare(args) => compare::run(args, screen),
+        Command::Plot(args) => plot::run(args, screen),
         Command::Sample(args) => sample::run(args, screen),
         Command::Explain(args) => explain::run(args, screen),
         Command::Doc(args) => doc::run(args, screen),
         Command::Completions(args) => completions::run(args, screen),
+        Command::Repl(args) => crate::repl::run(args, screen),
     }
 }
 
@@ -95,7 +99,7 @@ fn wants_json(command: &Command) -> bool {
         Command::Graph(a) => a.format == GraphFormat::Json,
         Command::Plan(a) => a.format == PlanFormat::Json,
         Command::Fit(a) => a.format == TextOrJson::Json,
-        Command::Predict(a) => a.format == CsvOrJson::Json,
+        Command::Predict(a) => a.format == TableFormat::Json,
         Command::Score(a) => a.format == TextOrJson::Json,
         Command::Cv(a) => a.format == TextOrJson::Json,
         Command::Compare(a) => a.format == TextOrJson::Json,

@@ -6,12 +6,13 @@ use sbl::Predicted;
 use sbl::data::{Column, Data};
 use sbl::diag::Diagnostic;
 
-use super::args::{CsvOrJson, Predict};
+use super::args::{Predict, TableFormat};
 use super::failure::{Exit, Failure};
 use super::new::no_column;
 use super::screen::Screen;
 use super::{fit, load, report};
 use crate::io as files;
+use crate::io::columnar;
 use crate::io::output::{Table, Values};
 
 /// Predicts and writes one line a row, in the order of the rows.
@@ -51,8 +52,10 @@ pub fn run(args: &Predict, screen: &Screen) -> Result<Exit, Failure> {
         );
     }
     let bytes = match args.format {
-        CsvOrJson::Csv => table.to_csv(),
-        CsvOrJson::Json => format!("{:#}\n", sbl::session::stamped(table.to_json())).into_bytes(),
+        TableFormat::Csv => table.to_csv(),
+        TableFormat::Parquet => columnar::to_parquet(&table)?,
+        TableFormat::Arrow => columnar::to_arrow(&table)?,
+        TableFormat::Json => format!("{:#}\n", sbl::session::stamped(table.to_json())).into_bytes(),
     };
     match &args.output {
         Some(path) => load::write_or_print(path, &bytes, screen)?,

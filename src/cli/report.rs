@@ -29,6 +29,9 @@ pub fn print(screen: &Screen, diagnostics: &[Diagnostic], sources: &SourceMap) {
     if !text.ends_with('\n') {
         text.push('\n');
     }
+    if !screen.unicode {
+        text = text.replace('…', "...");
+    }
     screen.error(&text);
 }
 
@@ -57,6 +60,11 @@ pub fn print_stored(screen: &Screen, stored: &[Value], sources: &SourceMap) {
             }
         }
     }
+}
+
+/// The diagnostics that a result keeps as JSON, those that this version knows.
+pub fn stored(values: &[Value], sources: &SourceMap) -> Vec<Diagnostic> {
+    values.iter().filter_map(|v| restored(v, sources)).collect()
 }
 
 /// The inverse of [`to_json`]; `None` if this version has no such code.

@@ -1,7 +1,6 @@
 //! `sbl sample`: draws from the prior of a program, or from the posterior of a fit.
 
 use sbl::data::Data;
-use sbl::diag::Diagnostic;
 use sbl::{Draws, Fit};
 
 use super::args::Sample;
@@ -22,14 +21,7 @@ pub fn run(args: &Sample, screen: &Screen) -> Result<Exit, Failure> {
         Some(read.value)
     };
     let draws = if load::is_fit(&bytes) {
-        let settings = &args.settings;
-        if settings.model.is_some() || settings.infer.is_some() || !settings.set.is_empty() {
-            let found = format!(
-                "{} is a fit, and --model, --set and --infer apply to programs",
-                load::shown(&args.file)
-            );
-            return Err(Diagnostic::error("E0768", found).help("leave them out, or name the program").into());
-        }
+        compile::refuse_for_a_fit(&args.settings, &args.file)?;
         Fit::from_bytes(&bytes, &load::shown(&args.file))?.sample(data.as_ref(), args.draws, args.seed)?
     } else {
         let text = crate::io::bytes::decode(bytes, &load::shown(&args.file))?;
@@ -45,7 +37,8 @@ pub fn run(args: &Sample, screen: &Screen) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn table(draws: Draws) -> Table {
+/// One row a draw, one column an entry; levels by name.
+pub fn table(draws: Draws) -> Table {
     let mut table = Table::default();
     for (j, name) in draws.columns.iter().enumerate() {
         let values = draws.rows.iter().map(|row| row.get(j).copied().unwrap_or(f64::NAN));

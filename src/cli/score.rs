@@ -1,5 +1,6 @@
 //! `sbl score`: how good predictions are where the targets are known.
 
+use sbl::Scores;
 use serde_json::Value;
 
 use super::args::{Score, TextOrJson};
@@ -20,6 +21,12 @@ pub fn run(args: &Score, screen: &Screen) -> Result<Exit, Failure> {
         report::json(screen, &scores)?;
         return Ok(Exit::Done);
     }
+    screen.result(text(&scores, screen).as_bytes())?;
+    Ok(Exit::Done)
+}
+
+/// The measures for the eye.
+pub fn text(scores: &Scores, screen: &Screen) -> String {
     let mut lines = vec![format!("{}: {}", screen.strong(&scores.model), plural(scores.rows, "row"))];
     for (node, measures) in &scores.nodes {
         let mut rows = Vec::new();
@@ -39,8 +46,7 @@ pub fn run(args: &Score, screen: &Screen) -> Result<Exit, Failure> {
         }
     }
     lines.push(String::new());
-    screen.result(lines.join("\n").as_bytes())?;
-    Ok(Exit::Done)
+    lines.join("\n")
 }
 
 /// One row a bin of probabilities.

@@ -4,10 +4,11 @@
 use std::env;
 use std::io::{self, IsTerminal, Write};
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 
 use super::args::{Cli, Color};
 use super::failure::Failure;
+use super::palette;
 use crate::io::errors;
 
 /// How this run talks to its user.
@@ -75,17 +76,22 @@ impl Screen {
 
     /// Text for standard output, set off from the rest.
     pub fn strong(&self, text: &str) -> String {
-        paint(text, Style::new().bold(), self.color_out)
+        paint(text, palette::STRONG, self.color_out)
     }
 
     /// Text for standard output, less important than the rest.
     pub fn faint(&self, text: &str) -> String {
-        paint(text, Style::new().dimmed(), self.color_out)
+        paint(text, palette::FAINT, self.color_out)
+    }
+
+    /// Text for standard error, less important than the rest.
+    pub fn dimmed(&self, text: &str) -> String {
+        paint(text, palette::FAINT, self.color_err)
     }
 
     /// Text for standard output that deserves a look.
     pub fn alert(&self, text: &str) -> String {
-        paint(text, AnsiColor::Yellow.on_default().bold(), self.color_out)
+        paint(text, palette::WARNING, self.color_out)
     }
 }
 

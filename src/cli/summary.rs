@@ -150,6 +150,17 @@ fn single(node: &NodeResult) -> Option<f64> {
     node.mean.as_ref().or(node.value.as_ref())?.as_slice().first().copied()
 }
 
+/// One node of a fit: its value, or a table of its entries.
+pub fn node(name: &str, node: &NodeResult, screen: &Screen) -> Vec<String> {
+    let lines: Vec<String> = match (node.shape.is_empty(), node.role) {
+        (_, Role::Observed) => observed(name, node).into_iter().collect(),
+        (true, Role::Hyper) => precision(name, node).into_iter().collect(),
+        (true, _) => scalar(name, node, screen).into_iter().collect(),
+        (false, _) => array(name, node, screen),
+    };
+    if screen.unicode { lines } else { lines.iter().map(|l| ascii(l)).collect() }
+}
+
 /// A table of the entries, those that matter most first.
 fn array(name: &str, node: &NodeResult, screen: &Screen) -> Vec<String> {
     let Some(values) = node.mean.as_ref().or(node.value.as_ref()).map(|v| v.as_slice()) else {
@@ -206,7 +217,7 @@ fn array(name: &str, node: &NodeResult, screen: &Screen) -> Vec<String> {
 }
 
 /// The name of an entry: its label, or its index from 1 as in the language.
-fn label(name: &str, node: &NodeResult, k: usize) -> String {
+pub fn label(name: &str, node: &NodeResult, k: usize) -> String {
     let given = node.labels.as_ref().and_then(|l| l.get(k));
     if let Some(label) = given {
         return label.clone();

@@ -154,11 +154,18 @@ codes! {
     "E0766" "a column cannot be a target"
     "E0767" "a kept column does not fit the predictions"
     "E0768" "an option for programs with a fit"
+    "E0769" "a picture that cannot be written"
     "E0770" "an output cannot be written"
     "E0771" "a NumPy file is malformed"
     "E0772" "a line of an svmlight file is malformed"
+    "E0773" "Parquet and Arrow need another build"
+    "E0774" "a Parquet or Arrow file is damaged"
     "E0780" "there is no such diagnostic"
     "E0781" "there is no such documentation"
+    "E0790" "there is no such command"
+    "E0791" "a command was given something else"
+    "E0792" "there is nothing to work on yet"
+    "E0793" "an expression has no value yet"
 
     // E08 numeric (raised in session/)
     "E0801" "a matrix is not positive definite"
@@ -185,6 +192,8 @@ codes! {
     "E0832" "a comparison without data"
     "E0833" "a constant given twice"
     "E0840" "a registered function failed"
+    "E0850" "a picture without rows"
+    "E0851" "a picture that the model does not have"
 
     // W warnings of the compiler: W01 syntax, W02 names, W03 shapes, W04 supports, W05 graph, W06 plan
     "W0101" "documentation of nothing"
@@ -226,6 +235,7 @@ codes! {
     "W0812" "perfectly separated classes"
     "W0813" "a constant column beside free cutpoints"
     "W0814" "a parameter is held"
+    "W0815" "precisions and parameters drift apart"
     "W0830" "fits that cannot be compared"
     "W0831" "a compared fit did not converge"
 }

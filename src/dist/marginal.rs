@@ -31,7 +31,7 @@ pub struct Number {
     pub moments: fn(args: &[f64], variance: &[f64]) -> Moments,
     /// Log density (or probability) of a value.
     pub log_density: fn(value: f64, args: &[f64], variance: &[f64]) -> f64,
-    /// P(y ≤ value) of a continuous distribution.
+    /// P(y ≤ value).
     pub distribution: Option<Distribution>,
 }
 

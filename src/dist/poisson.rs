@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use super::marginal::single;
 use super::{Arg, Elem, Family, Local, Marginal, Moments, Number, Outcome, Score, Support, draw, one_of};
-use crate::math::quadrature::log_integral_concave;
+use crate::math::quadrature::{log_integral, log_integral_concave};
 use crate::math::special;
 
 /// Poisson(y | rate).
@@ -34,7 +34,11 @@ pub static POISSON: Family = Family {
     bound: None,
     marginal: Some(Marginal {
         predictors: &["log"],
-        outcome: Outcome::Number(Number { moments, log_density: log_predictive, distribution: None }),
+        outcome: Outcome::Number(Number {
+            moments,
+            log_density: log_predictive,
+            distribution: Some(distribution),
+        }),
     }),
     sample,
     log_density,
@@ -124,3 +128,30 @@ fn log_predictive(value: f64, args: &[f64], variance: &[f64]) -> f64 {
     let width = |f: f64| (4.0 / (1.0 / v + f.exp()).sqrt()).min(1.5);
     log_integral_concave((log, best), &width, &at) - sd.ln()
 }
+
+/// P(y ≤ value) = E Q(value + 1, e^f), Q the regularised upper incomplete gamma function. Q falls from 1 to 0
+/// where √rate is within a few ½ of √(value + 1): below that only the Gaussian counts.
+fn distribution(value: f64, args: &[f64], variance: &[f64]) -> f64 {
+    let v = single(variance);
+    let Some((log, rate)) = parameters(args) else { return f64::NAN };
+    if value.is_nan() || value < 0.0 {
+        return if value.is_nan() { f64::NAN } else { 0.0 };
+    }
+    let shape = value.floor() + 1.0;
+    let below = |rate: f64| if rate > 0.0 { special::gamma_upper(shape, rate) } else { 1.0 };
+    if v == 0.0 || !log.is_finite() {
+        return below(rate);
+    }
+    let (sd, root) = (v.sqrt(), shape.sqrt());
+    let far = |root: f64| if root > 0.0 { 2.0 * root.ln() } else { f64::NEG_INFINITY };
+    let from = far(root - ROOTS).max(log - DEVIATIONS * sd);
+    let to = far(root + ROOTS).min(log + DEVIATIONS * sd);
+    let inside = |f: f64| below(f.exp()).max(f64::MIN_POSITIVE).ln() + special::ln_phi((f - log) / sd);
+    let middle = log_integral(from, to, (4.0 * sd).min(1.0 / root), &inside).exp() / sd;
+    (special::normal_cdf((from - log) / sd) + middle).clamp(0.0, 1.0)
+}
+
+/// How far from its middle, in units of √rate, Q(shape, rate) is 0 or 1 to rounding.
+const ROOTS: f64 = 6.0;
+/// Deviations beyond which a Gaussian does not count.
+const DEVIATIONS: f64 = 9.0;

@@ -106,6 +106,8 @@ pub(crate) fn not_utf8(origin: &str, byte: u8, line: u64) -> Diagnostic {
 
 pub(crate) fn not_text(origin: &str, what: &str) -> Diagnostic {
     let help = match what {
+        "a Parquet file" => "give it a name that ends in .parquet",
+        "an Arrow file" => "give it a name that ends in .arrow",
         "a NumPy file" => "give it a name that ends in .npy",
         "a zip archive or a spreadsheet" => {
             "save the table as CSV in UTF-8; an archive of NumPy arrays ends in .npz"
@@ -123,6 +125,27 @@ pub(crate) fn unsupported(origin: &str, what: &str) -> Diagnostic {
         ),
     )
     .help("save the table as CSV (it may be gzipped)")
+}
+
+/// A Parquet or Arrow file, in a program that knows neither.
+#[cfg(not(feature = "arrow"))]
+pub(crate) fn without_arrow(what: &str) -> Diagnostic {
+    Diagnostic::error("E0773", format!("{what}: this sbl was built without Parquet and Arrow"))
+        .help("build it with them, `cargo install sbl --features arrow`, or use CSV: pandas.read_parquet(…).to_csv(…)")
+}
+
+/// A Parquet or Arrow file that its reader refuses.
+#[cfg(feature = "arrow")]
+pub(crate) fn columnar(origin: &str, what: &str) -> Diagnostic {
+    let what = what.lines().next().unwrap_or_default();
+    Diagnostic::error("E0774", format!("cannot read {origin}: {what}")).help(
+        "the file is damaged or of another kind; write it again, without compression by Zstandard or Brotli",
+    )
+}
+
+pub(crate) fn fit_for_program(origin: &str) -> Diagnostic {
+    Diagnostic::error("E0763", format!("{origin} is a fit, expected a program"))
+        .help(format!("use the fit: `sbl show {origin}`, `sbl predict {origin} --data new.csv`"))
 }
 
 pub(crate) fn damaged_gzip(origin: &str, e: &io::Error) -> Diagnostic {

@@ -2,6 +2,8 @@
 //! written whole or not at all.
 
 pub mod bytes;
+#[cfg_attr(not(feature = "arrow"), path = "no_columnar.rs")]
+pub mod columnar;
 pub mod delimited;
 pub mod errors;
 pub mod json;
@@ -10,6 +12,7 @@ pub mod npy;
 pub mod number;
 pub mod numpy;
 pub mod output;
+pub mod png;
 pub mod records;
 pub mod svmlight;
 pub mod write;
@@ -89,9 +92,11 @@ fn read_one(path: &Path, options: &ReadOptions) -> Staged<Data> {
     if let Kind::Unreadable(what) = kind {
         return Err(vec![errors::unsupported(&origin, what)]);
     }
-    if let Kind::Array | Kind::Arrays = kind {
+    if let Kind::Array | Kind::Arrays | Kind::Parquet | Kind::Arrow = kind {
         let bytes = bytes::read_bytes(path, options.max_memory).map_err(|d| vec![d])?;
         return match kind {
+            Kind::Parquet => columnar::parse_parquet(bytes, &origin, options),
+            Kind::Arrow => columnar::parse_arrow(bytes, &origin, options),
             Kind::Array => numpy::parse_npy(&bytes, &origin, &stem(path), options),
             _ => numpy::parse_npz(&bytes, &origin, options),
         };
@@ -124,6 +129,8 @@ enum Kind {
     Arrays,
     /// svmlight.
     Sparse,
+    Parquet,
+    Arrow,
     Unreadable(&'static str),
 }
 
@@ -134,7 +141,8 @@ impl Kind {
         match name.rsplit_once('.').map(|(_, e)| e) {
             Some("json") => Kind::Json,
             Some("tsv" | "tab") => Kind::Tabs,
-            Some("parquet" | "arrow" | "feather") => Kind::Unreadable("Parquet and Arrow files"),
+            Some("parquet" | "pq") => Kind::Parquet,
+            Some("arrow" | "feather") => Kind::Arrow,
             Some("npy") => Kind::Array,
             Some("npz") => Kind::Arrays,
             Some("svm" | "libsvm" | "svmlight") => Kind::Sparse,

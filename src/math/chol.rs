@@ -5,7 +5,7 @@
 use nalgebra::{DMatrix, DMatrixView, DMatrixViewMut, DVector};
 
 use super::poll::poll;
-use super::product::{gemm, transposed_times};
+use super::product::{copy_of, gemm, transposed_times};
 
 /// Blocks up to this size are factorised and solved column by column.
 const BASE: usize = 32;
@@ -31,7 +31,7 @@ impl Cholesky {
     pub fn new(a: &DMatrix<f64>) -> Result<Cholesky, BadPivot> {
         let mut last = 0;
         for jitter in JITTERS {
-            let mut lower = a.clone();
+            let mut lower = copy_of(a);
             if jitter > 0.0 {
                 for i in 0..lower.nrows() {
                     lower[(i, i)] *= 1.0 + jitter;
@@ -50,7 +50,7 @@ impl Cholesky {
 
     /// Factorises without jitter; `None` if a pivot is not positive.
     pub fn strict(a: &DMatrix<f64>) -> Option<Cholesky> {
-        let mut lower = a.clone();
+        let mut lower = copy_of(a);
         factorise(lower.as_view_mut()).ok()?;
         lower.fill_upper_triangle(0.0, 1);
         Some(Cholesky { lower, jitter: 0.0 })
@@ -100,7 +100,7 @@ impl Cholesky {
 
     /// L⁻¹, lower triangular.
     pub fn lower_inverse(&self) -> DMatrix<f64> {
-        let mut x = self.lower.clone();
+        let mut x = copy_of(&self.lower);
         invert_lower(x.as_view_mut());
         x
     }

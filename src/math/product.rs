@@ -11,8 +11,12 @@ use super::poll::{self, poll};
 const BLOCK: usize = 1 << 26;
 /// Multiplications that are worth a thread.
 const WORTH: usize = 1 << 22;
+/// Numbers of fresh memory between two polls.
+const PART: usize = 1 << 18;
 /// Columns and rows of a block are a multiple of this: tiles of the product stay whole.
 const TILE: usize = 32;
+/// Rows that are summed at a time are a multiple of this.
+const DEPTH: usize = 256;
 
 /// C ← alpha A B + beta C
 pub fn gemm(
@@ -81,9 +85,30 @@ fn split(size: usize, block: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).map(move |i| (i * block, if i + 1 == count { size - i * block } else { block }))
 }
 
+/// A matrix of zeros: touching fresh memory takes longer than most sums, so this polls too.
+pub fn zeros(rows: usize, cols: usize) -> DMatrix<f64> {
+    let size = rows * cols;
+    let mut values = Vec::with_capacity(size);
+    while values.len() < size {
+        values.resize((values.len() + PART).min(size), 0.0);
+        poll();
+    }
+    DMatrix::from_vec(rows, cols, values)
+}
+
+/// The same matrix again.
+pub fn copy_of(a: &DMatrix<f64>) -> DMatrix<f64> {
+    let mut values = Vec::with_capacity(a.len());
+    for part in a.as_slice().chunks(PART) {
+        values.extend_from_slice(part);
+        poll();
+    }
+    DMatrix::from_vec(a.nrows(), a.ncols(), values)
+}
+
 /// Some columns of a matrix.
 pub fn columns_of(a: &DMatrix<f64>, which: &[usize]) -> DMatrix<f64> {
-    let mut out = DMatrix::zeros(a.nrows(), which.len());
+    let mut out = zeros(a.nrows(), which.len());
     for (mut to, from) in out.column_iter_mut().zip(which) {
         to.copy_from(&a.column(*from));
         poll();
@@ -93,16 +118,26 @@ pub fn columns_of(a: &DMatrix<f64>, which: &[usize]) -> DMatrix<f64> {
 
 /// A B
 pub fn times(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
-    let mut c = DMatrix::zeros(a.nrows(), b.ncols());
+    let mut c = zeros(a.nrows(), b.ncols());
     if a.ncols() > 0 && !c.is_empty() {
         gemm(c.as_view_mut(), 1.0, a.as_view(), b.as_view(), 0.0);
     }
     c
 }
 
-/// Aᵀ B
+/// Aᵀ B. Tall matrices a part of their rows at a time: nothing large is copied, and each is read once.
 pub fn transposed_times(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
-    times(&a.transpose(), b)
+    let (rows, size) = (a.nrows(), a.ncols() * b.ncols());
+    let depth = (BLOCK / size.max(1) / DEPTH * DEPTH).max(DEPTH);
+    if rows < 2 * depth || size == 0 {
+        return times(&a.transpose(), b);
+    }
+    let mut c = zeros(a.ncols(), b.ncols());
+    for (start, depth) in split(rows, depth) {
+        let part = a.rows(start, depth).transpose();
+        gemm(c.as_view_mut(), 1.0, part.as_view(), b.rows(start, depth), 1.0);
+    }
+    c
 }
 
 #[cfg(test)]
@@ -121,6 +156,11 @@ mod tests {
             let watch = Watch::of(None).with_threads(threads);
             assert_eq!(watched(Some(watch), || times(&a, &b)), Ok(&a * &b), "{threads}");
         }
+        let tall = DMatrix::from_fn(2100, 300, |i, j| ((i * 3 + j * 17 + i * j) as f64).sin());
+        let gram = transposed_times(&tall, &tall);
+        assert!((&gram - tall.transpose() * &tall).amax() < 1e-10);
+        let watch = Watch::of(None).with_threads(2);
+        assert_eq!(watched(Some(watch), || transposed_times(&tall, &tall)), Ok(gram));
         assert_eq!(times(&DMatrix::zeros(3, 0), &DMatrix::zeros(0, 2)), DMatrix::zeros(3, 2));
     }
 }

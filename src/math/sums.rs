@@ -1,5 +1,7 @@
 //! Sums over slices in eight lanes: the same order on every machine, and fast.
 
+use super::poll::poll;
+
 const LANES: usize = 8;
 
 fn fold(values: &[f64], term: impl Fn(f64) -> f64) -> f64 {
@@ -25,6 +27,14 @@ pub fn all_finite(values: &[f64]) -> bool {
     fold(values, |v| 0.0 * v) == 0.0
 }
 
+/// The same of many values, with polls.
+pub fn all_finite_in_parts(values: &[f64]) -> bool {
+    values.chunks(1 << 18).all(|part| {
+        poll();
+        all_finite(part)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,7 +48,7 @@ mod tests {
             for at in [0, 9, 36] {
                 let mut values = values.clone();
                 values[at] = bad;
-                assert!(!all_finite(&values), "{bad} {at}");
+                assert!(!all_finite(&values) && !all_finite_in_parts(&values), "{bad} {at}");
             }
         }
     }

@@ -6,6 +6,7 @@ use nalgebra::DMatrix;
 
 use crate::check::typed::{ExprId, NodeId};
 use crate::design::{Affine, EvalError, Evaluator, Frozen, Inputs, Restrict, Want, Why, affine, log_linear};
+use crate::math::product::zeros;
 use crate::plan::ir::{Plan, ScaleExpr};
 
 use super::problem::{Hyper, Problem, Scale, WeightPrior};
@@ -294,7 +295,7 @@ pub(crate) fn stack(
     if bytes > eval.memory() {
         return Err(EvalError { expr: somewhere, why: Why::Memory(bytes, eval.memory()) });
     }
-    let mut design = DMatrix::zeros(n, m);
+    let mut design = zeros(n, m);
     for ((form, (start, entries)), term) in forms.iter().zip(rows).zip(&plan.terms) {
         for place in &layout.blocks {
             if let Some(coef) = form.coef(place.node) {

@@ -1,6 +1,8 @@
 //! Evidence maximisation: type-II maximum likelihood, or MAP with Gamma hyperpriors, of every free
 //! hyperparameter of a Gaussian model (mathematics §1, §2).
 
+use nalgebra::DMatrix;
+
 use super::adjoint::{Slope, adjoint, precision};
 use super::batch::batch;
 pub use super::control::Budget;
@@ -291,19 +293,23 @@ fn is_undetermined(core: &Core) -> bool {
     free_noise && own as f64 >= 2.0 * core.count() && own > 2
 }
 
-/// The rank r of the prunable columns if r (r + 1)/2 is below their number: the evidence then has flat
-/// ridges, on which all-at-once updates stay. Columns of a smooth kernel, whose singular values fall
-/// without a gap, are not meant.
+/// The rank of the prunable columns if few of them can stand for all: then the evidence has flat ridges, on
+/// which all-at-once updates stay.
 fn low_rank(core: &Core) -> Option<usize> {
     let own: Vec<usize> =
         (0..core.weights.len()).filter(|&i| core.usable[i] && core.weights[i].own.is_some()).collect();
-    if own.len() < 4 {
+    small_rank(&core.phi.select_columns(&own))
+}
+
+/// The rank r of some columns if r (r + 1)/2 is below their number. Columns of a smooth kernel, whose
+/// singular values fall without a gap, are not meant.
+pub(crate) fn small_rank(columns: &DMatrix<f64>) -> Option<usize> {
+    if columns.ncols() < 4 {
         return None;
     }
-    let limit = (1..).take_while(|r| r * (r + 1) / 2 < own.len()).last()?;
-    let limit = limit.min(core.t.len().saturating_sub(1));
-    let columns = core.phi.select_columns(&own);
-    let coarse = rank_up_to(&columns, limit, COARSE_RANK_TOLERANCE)?;
-    let rank = rank_up_to(&columns, limit.min(coarse + coarse / 10), RANK_TOLERANCE)?;
+    let limit = (1..).take_while(|r| r * (r + 1) / 2 < columns.ncols()).last()?;
+    let limit = limit.min(columns.nrows().saturating_sub(1));
+    let coarse = rank_up_to(columns, limit, COARSE_RANK_TOLERANCE)?;
+    let rank = rank_up_to(columns, limit.min(coarse + coarse / 10), RANK_TOLERANCE)?;
     Some(rank)
 }

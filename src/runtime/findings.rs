@@ -26,14 +26,7 @@ pub(crate) fn findings(
     rank: Option<usize>,
     (held_first, certificate): (bool, Certificate),
 ) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for term in target_shapes(problem) {
-        if term.is_constant() {
-            findings.push(Finding::ConstantTarget(term.index));
-        } else if term.mean.abs() > FAR * term.deviation && !takes_up.mean_of(problem, term.index) {
-            findings.push(Finding::MeanFarFromZero(term.index));
-        }
-    }
+    let mut findings = of_targets(&observations(problem), takes_up);
     for (h, hyper) in core.hypers.iter().enumerate() {
         if hyper.capped && is_at_cap(core, point, here, h) {
             findings.push(Finding::NoiseFloor(h));
@@ -44,7 +37,7 @@ pub(crate) fn findings(
         let free = !class.log.powers.is_empty();
         let chosen = held_first && certificate.max_gain_outside > 0.0;
         let fitted = !point.active.is_empty();
-        if free && fitted && (left < IDENTIFIED * class.count || chosen) {
+        if free && fitted && (uses_up_noise(left, class.count) || chosen) {
             findings.extend(class.terms.iter().map(|&t| Finding::NoiseNotIdentified(t, left, class.count)));
         }
     }
@@ -63,48 +56,78 @@ pub(crate) fn findings(
     findings
 }
 
+/// Whether too few of the observations are left for the noise.
+pub(crate) fn uses_up_noise(left: f64, count: f64) -> bool {
+    left < IDENTIFIED * count
+}
+
+/// An observed number: which likelihood it belongs to, its row in the design, itself, its case weight.
+pub(crate) struct Observation {
+    pub term: usize,
+    pub row: usize,
+    pub target: f64,
+    pub count: f64,
+}
+
+fn observations(problem: &Problem) -> Vec<Observation> {
+    (0..problem.targets.len())
+        .map(|row| Observation {
+            term: problem.term[row],
+            row,
+            target: problem.targets[row],
+            count: problem.counts[row],
+        })
+        .collect()
+}
+
+/// Targets that do not vary, and those whose mean nothing takes up.
+pub(crate) fn of_targets(all: &[Observation], takes_up: &TakesUp) -> Vec<Finding> {
+    let mut terms: Vec<usize> = all.iter().map(|o| o.term).collect();
+    terms.sort_unstable();
+    terms.dedup();
+    let mut findings = Vec::new();
+    for index in terms {
+        let of_term: Vec<&Observation> = all.iter().filter(|o| o.term == index && o.count > 0.0).collect();
+        if of_term.is_empty() {
+            continue;
+        }
+        let shape = TargetShape::new(&of_term);
+        let rows: Vec<usize> = of_term.iter().map(|o| o.row).collect();
+        if shape.is_constant() {
+            findings.push(Finding::ConstantTarget(index));
+        } else if shape.mean.abs() > FAR * shape.deviation && !takes_up.mean_of(&rows) {
+            findings.push(Finding::MeanFarFromZero(index));
+        }
+    }
+    findings
+}
+
+/// Weighted mean and deviation of some targets, in units of the largest.
 struct TargetShape {
-    index: usize,
     mean: f64,
     deviation: f64,
     largest: f64,
 }
 
 impl TargetShape {
+    fn new(all: &[&Observation]) -> TargetShape {
+        let largest = all.iter().map(|o| o.target.abs()).fold(0.0, f64::max);
+        let unit = if largest > 0.0 { largest } else { 1.0 };
+        let total: f64 = all.iter().map(|o| o.count).sum();
+        let mean = all.iter().map(|o| o.count * o.target / unit).sum::<f64>() / total;
+        let squares = all.iter().map(|o| o.count * (o.target / unit - mean).powi(2)).sum::<f64>();
+        TargetShape { mean, deviation: (squares / total).sqrt(), largest: largest / unit }
+    }
+
     fn is_constant(&self) -> bool {
         self.deviation <= 1e-12 * self.largest
     }
 }
 
-/// Weighted mean and deviation of the targets of each term.
-fn target_shapes(problem: &Problem) -> Vec<TargetShape> {
-    let mut terms: Vec<usize> = problem.term.clone();
-    terms.sort_unstable();
-    terms.dedup();
-    let mut shapes = Vec::new();
-    for index in terms {
-        let rows: Vec<usize> = (0..problem.targets.len())
-            .filter(|&r| problem.term[r] == index && problem.counts[r] > 0.0)
-            .collect();
-        let largest = rows.iter().map(|&r| problem.targets[r].abs()).fold(0.0, f64::max);
-        let unit = if largest > 0.0 { largest } else { 1.0 };
-        let total: f64 = rows.iter().map(|&r| problem.counts[r]).sum();
-        if rows.is_empty() {
-            continue;
-        }
-        let scaled = |r: usize| problem.targets[r] / unit;
-        let mean = rows.iter().map(|&r| problem.counts[r] * scaled(r)).sum::<f64>() / total;
-        let squares = rows.iter().map(|&r| problem.counts[r] * (scaled(r) - mean).powi(2)).sum::<f64>();
-        let deviation = (squares / total).sqrt();
-        shapes.push(TargetShape { index, mean, deviation, largest: largest / unit });
-    }
-    shapes
-}
-
 /// The effects whose columns take up the mean of the targets.
 pub(crate) struct TakesUp {
     /// Columns of flat effects and of those of known precision, N × some.
-    columns: DMatrix<f64>,
+    pub columns: DMatrix<f64>,
 }
 
 impl TakesUp {
@@ -123,12 +146,8 @@ impl TakesUp {
         Ok(TakesUp { columns })
     }
 
-    /// Whether one of them has a constant column on the rows of this term – or together they fit a
-    /// constant there.
-    fn mean_of(&self, problem: &Problem, term: usize) -> bool {
-        let rows: Vec<usize> = (0..problem.targets.len())
-            .filter(|&r| problem.term[r] == term && problem.counts[r] > 0.0)
-            .collect();
+    /// Whether one of them has a constant column on these rows – or together they fit a constant there.
+    fn mean_of(&self, rows: &[usize]) -> bool {
         let mut rest = DVector::from_element(rows.len(), 1.0);
         // Gram-Schmidt: what of the constant is outside these columns
         let mut basis: Vec<DVector<f64>> = Vec::new();

@@ -10,7 +10,7 @@ use super::core::Core;
 use super::solution::Failure;
 use crate::math::chol::Cholesky;
 use crate::math::cross::{cross, cross_vector};
-use crate::math::product::times;
+use crate::math::product::{times, transposed_times};
 use crate::math::qr;
 
 /// Well-determinedness below which 1 − Σ̃_ii loses digits.

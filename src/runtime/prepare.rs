@@ -16,7 +16,9 @@ use super::solution::Failure;
 use super::source::Source;
 use super::treatment::{Treatment, treat_rows};
 use crate::math::parallel::parallel_groups;
+use crate::math::poll::poll;
 use crate::math::product::columns_of;
+use crate::math::sums::all_finite_in_parts;
 use crate::plan::ir::Options;
 
 /// Below this fraction of its length, what is left of a column or target outside the flat effects is rounding.
@@ -142,7 +144,8 @@ pub(crate) fn prepare(
         compress(&mut core);
     }
     merge(&mut core);
-    if core.phi.iter().chain(core.t.iter()).chain(core.flat.iter()).any(|v| !v.is_finite()) {
+    let parts = [core.phi.as_slice(), core.t.as_slice(), core.flat.as_slice()];
+    if !parts.into_iter().all(all_finite_in_parts) {
         return Err(Failure::NonFinite { step: "scaling the columns" });
     }
     let exact = is_reduced.then(|| Exact {
@@ -275,6 +278,7 @@ fn memory(problem: &Problem) -> u128 {
 pub(crate) fn merge(core: &mut Core) {
     let alone = |w: &Weight| w.own.is_some() && w.log.powers.len() == 1;
     for i in 0..core.weights.len() {
+        poll();
         if core.weights[i].own.is_some() && core.phi.column(i).amax() == 0.0 {
             core.usable[i] = false;
         }

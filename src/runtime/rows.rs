@@ -7,6 +7,7 @@ use nalgebra::{DMatrix, DVector};
 use super::core::LogLinear;
 use super::prepare::NOTHING_LEFT;
 use super::problem::{Hyper, Problem, Scale};
+use crate::math::poll::poll;
 use crate::math::sums::sum_of_squares;
 
 /// The rows that count, ordered by class.
@@ -178,6 +179,7 @@ fn times_two_to(values: &mut [f64], e: i32) {
 pub(crate) fn scale_columns(values: &mut DMatrix<f64>) -> Vec<i32> {
     let mut exponents = vec![0; values.ncols()];
     for (mut column, exponent) in values.column_iter_mut().zip(&mut exponents) {
+        poll();
         for _ in 0..2 {
             let squares = sum_of_squares(column.as_slice());
             let plain = (1e-200..1e200).contains(&squares);

@@ -100,6 +100,11 @@ pub enum Finding {
     MeanFarFromZero(usize),
     /// The dictionary has this rank with so many columns.
     LowRank(usize, usize),
+    /// Columns of these weights are the same up to a factor, and all of them stay.
+    Parallel(Vec<usize>),
+    /// Precisions follow the gradient of the evidence, because they and the parameters drift apart by the
+    /// rule of the plan.
+    Drift,
     /// Nothing is relevant.
     NothingRelevant,
     /// The two levels of this term are separated perfectly, by the column of this weight alone if there is one.

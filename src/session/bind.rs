@@ -125,6 +125,21 @@ pub fn bind_prediction(model: &Model, schema: &Schema, data: &Data, want_targets
     binder.finish()
 }
 
+/// Rows made by the program itself, from values that are valid, under the levels and dimensions of the fit.
+pub(crate) fn bind_rows(
+    model: &Model,
+    schema: &Schema,
+    values: BTreeMap<NodeId, Value>,
+    rows: usize,
+) -> Bound {
+    let columns = schema.columns.iter().filter(|(id, _)| values.contains_key(id));
+    let columns = columns.map(|(id, names)| (*id, names.clone())).collect();
+    let mut bound = Bound { values, columns, rows, ..Bound::default() };
+    schema.restore(model, &mut bound);
+    bound.dims.extend(row_atoms(model).into_iter().map(|atom| (atom, rows)));
+    bound
+}
+
 /// The data nodes that a prediction reads: those that the observed distributions depend on, without
 /// case weights, and without what is frozen.
 pub fn needed(model: &Model) -> BTreeSet<NodeId> {

@@ -169,6 +169,21 @@ fn finding(model: &Model, plan: &Plan, names: &Names, finding: &Finding) -> Diag
             format!("the {columns} columns of the design have rank {rank}: few of them can stand for all"),
         )
         .note("many sets of columns give the same function; one of the smallest was kept"),
+        Finding::Parallel(weights) => {
+            let list: Vec<String> = weights.iter().map(|w| names.weight(*w)).collect();
+            Diagnostic::warning("W0807", format!("{} are the same column up to a factor", list.join(", ")))
+                .note("only the sum of their effects is determined: their prior shares it out")
+                .help("keep one of them")
+        }
+        Finding::Drift => Diagnostic::warning(
+            "W0815",
+            "with the curvature held, precisions and parameters drift apart: the exact gradient was followed",
+        )
+        .note("the papers' rule for precisions and the slope of the evidence by a parameter are no slopes of one objective; here they have no common fixed point")
+        .help(format!("write `infer {}(curvature = exact)`, which does the same without a detour", match plan.schedule.as_str() {
+            "sequential" => "sequential",
+            _ => plan.method.as_str(),
+        })),
         Finding::Separated(t, weight) => {
             let by = weight.map_or_else(|| "the predictor".to_owned(), |w| names.weight(w));
             at(

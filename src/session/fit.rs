@@ -15,6 +15,7 @@ use super::options::{Options, Progress};
 use super::outside::Local;
 use super::posterior::Posterior;
 use super::result::{CertificateResult, FitResult, Merged, Objective, PlanResult, ReportResult};
+use super::seen::Seen;
 use super::verify::verify;
 use super::{SCHEMA, file};
 use crate::data::Data;
@@ -81,6 +82,9 @@ pub(crate) struct State {
     /// What the objective is a probability of.
     #[serde(default)]
     pub observed: Vec<Observed>,
+    /// What pictures need of the training rows.
+    #[serde(default)]
+    pub seen: Seen,
 }
 
 impl Model {
@@ -133,7 +137,11 @@ impl Model {
         warnings.extend(notices.iter().map(|n| bind::warn(bound.inputs(typed), n)));
         let mut eval = Evaluator::new(bound.inputs(typed), &frozen, memory);
         let (problem, mut layout) = Numeric::on_demand(plan, &mut eval).map_err(broken)?;
-        let plan = &self.settled(plan, &bound);
+        let mut settled = self.settled(plan, &bound);
+        if let Some(most) = options.max_iter {
+            settled.options.max_iter = settled.options.max_iter.min(most);
+        }
+        let plan = &settled;
         let mut names = nodes::Names::new(plan, &layout, &mut eval);
         let budget = Budget { max_time: options.max_time, max_memory: memory, ..Budget::default() };
         let mut on_step = |step: &crate::runtime::solution::Step<'_>| {
@@ -189,6 +197,7 @@ impl Model {
         let posterior = Posterior::new(&solution, &layout);
         let nodes =
             nodes::results(plan, &layout, &posterior, &bound, &names, &mut eval, &frozen).map_err(broken)?;
+        let seen = Seen::new(typed, &bound, &posterior, &names);
         let (local, asked) = needed(plan, &posterior, &names, inputs, &frozen, memory).map_err(broken)?;
         frozen.prune(&asked);
         let seconds = started.elapsed().as_secs_f64();
@@ -234,6 +243,7 @@ impl Model {
             data_hash: bound.hash(),
             seed: options.seed,
             observed: compare::observed(typed, &bound),
+            seen,
         };
         Ok(Fit { inner: Arc::new(Inner { model: self.clone(), state }) })
     }

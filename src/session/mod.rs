@@ -19,6 +19,7 @@ pub(crate) mod predictive;
 pub mod result;
 pub mod sample;
 pub mod score;
+pub(crate) mod seen;
 mod serial;
 pub(crate) mod unique;
 pub(crate) mod verify;

@@ -19,6 +19,7 @@ pub struct Options {
     pub(crate) threads: usize,
     pub(crate) max_time: Option<Duration>,
     pub(crate) max_memory: usize,
+    pub(crate) max_iter: Option<usize>,
     pub(crate) cancel: Option<Cancel>,
     pub(crate) on_step: Option<OnStep>,
     /// What the callback said when it panicked.
@@ -34,6 +35,7 @@ impl Default for Options {
             threads: 1,
             max_time: None,
             max_memory: 8 << 30,
+            max_iter: None,
             cancel: None,
             on_step: None,
             broken: Mutex::new(None),
@@ -48,6 +50,7 @@ impl std::fmt::Debug for Options {
             .field("threads", &self.threads)
             .field("max_time", &self.max_time)
             .field("max_memory", &self.max_memory)
+            .field("max_iter", &self.max_iter)
             .field("cancel", &self.cancel.is_some())
             .field("on_step", &self.on_step.is_some())
             .finish()
@@ -97,6 +100,18 @@ impl Options {
     /// ```
     pub fn max_memory(mut self, bytes: usize) -> Self {
         self.max_memory = bytes;
+        self
+    }
+
+    /// Stop after this many iterations with what there is (`stop` says `max_iter`); 0 gives the start
+    /// values. Default: what the plan says.
+    ///
+    /// ```
+    /// let options = sbl::Options::default().max_iter(100);
+    /// # let _ = options;
+    /// ```
+    pub fn max_iter(mut self, iterations: usize) -> Self {
+        self.max_iter = Some(iterations);
         self
     }
 

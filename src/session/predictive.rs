@@ -88,7 +88,7 @@ impl Predictive {
         }
     }
 
-    /// P(y ≤ value) at an entry, of a continuous distribution.
+    /// P(y ≤ value) of a number at an entry.
     pub fn distribution(&self, i: usize, value: f64) -> Option<f64> {
         match &self.marginal.outcome {
             Outcome::Levels(_) => None,
@@ -100,6 +100,15 @@ impl Predictive {
     pub fn latent(&self, i: usize) -> Option<(f64, f64)> {
         let ordered = self.family.support == Support::Ordered && self.predictors.d == 1;
         ordered.then(|| (at(&self.predictors.mean, i), self.variance(i).first().map_or(0.0, |v| v.sqrt())))
+    }
+
+    /// The cutpoints of ordered levels, where all entries share them.
+    pub fn cutpoints(&self) -> Option<&[f64]> {
+        let mut args = self.family.args.iter().zip(&self.arguments);
+        args.find_map(|(spec, argument)| match argument {
+            Argument::Shared(values) if spec.shape == ArgShape::Cutpoints => Some(values.as_slice()),
+            _ => None,
+        })
     }
 
     fn args(&self, i: usize) -> Vec<f64> {

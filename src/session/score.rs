@@ -10,7 +10,7 @@ use super::predictive::{Forecast, Predictive};
 use crate::check::typed::NodeId;
 use crate::data::Data;
 use crate::diag::{Diagnostic, Diagnostics, render};
-use crate::dist::{Moments, Support};
+use crate::dist::{Elem, Moments, Support};
 use crate::error::Error;
 
 /// Central intervals whose coverage is counted, with their probability.
@@ -62,7 +62,8 @@ pub struct NumberScore {
     pub r2: Option<f64>,
     /// Mean negative log predictive density (of a count: probability), in nats.
     pub nlpd: f64,
-    /// Share of targets inside the central 50, 90 and 95 % predictive intervals; absent for counts.
+    /// Share of targets inside the central 50, 90 and 95 % predictive intervals; that of a count ends on
+    /// whole numbers and holds at least so much.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Map<String, Json>>,
 }
@@ -252,12 +253,19 @@ fn number_score(numbers: &[(Moments, f64)], nlpd: f64, coverage: Option<Map<Stri
     }
 }
 
-/// A target is inside the central interval of probability c if (1 − c)/2 ≤ P(y ≤ target) ≤ (1 + c)/2.
+/// A target is inside the central interval of probability c if P(y ≤ target) ≥ (1 − c)/2 and
+/// P(y < target) ≤ (1 + c)/2. The interval of a count holds at least c, as it ends on whole numbers.
 fn coverage(predictive: &Predictive, present: &[(usize, f64)]) -> Option<Map<String, Json>> {
-    let ranks: Option<Vec<f64>> = present.iter().map(|(i, y)| predictive.distribution(*i, *y)).collect();
+    let counts = predictive.family.support == Support::Elem(Elem::Count);
+    let rank = |(i, y): &(usize, f64)| {
+        let up_to = predictive.distribution(*i, *y)?;
+        Some((if counts { predictive.distribution(*i, *y - 1.0)? } else { up_to }, up_to))
+    };
+    let ranks: Option<Vec<(f64, f64)>> = present.iter().map(rank).collect();
     let ranks = ranks?;
     let inside = |c: f64| -> Vec<f64> {
-        ranks.iter().map(|f| f64::from(u8::from((2.0 * f - 1.0).abs() <= c))).collect()
+        let is_in = |(below, up_to): &(f64, f64)| *up_to >= 0.5 * (1.0 - c) && *below <= 0.5 * (1.0 + c);
+        ranks.iter().map(|r| f64::from(u8::from(is_in(r)))).collect()
     };
     Some(INTERVALS.iter().map(|(name, c)| ((*name).to_owned(), average(&inside(*c)).into())).collect())
 }

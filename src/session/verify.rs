@@ -30,7 +30,12 @@ pub(crate) fn verify(model: &Model, plan: &Plan, state: &State) -> Result<(), St
         }
         verify_result(value).map_err(|what| format!("the result of `{name}` has {what}"))?;
     }
-    match state.schema.fault(model.typed()).or_else(|| state.frozen.fault(model.typed())) {
+    match state
+        .schema
+        .fault(model.typed())
+        .or_else(|| state.frozen.fault(model.typed()))
+        .or_else(|| state.seen.fault(model.typed(), &state.schema))
+    {
         Some(what) => return Err(format!("it has {what}")),
         None => verify_posterior(model, plan, state)?,
     }

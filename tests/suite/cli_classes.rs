@@ -172,5 +172,8 @@ fn counts_have_a_mean_and_a_deviation() {
     assert!((mean - 1f64.exp()).abs() < 0.7 && sd > mean.sqrt() && sd < 1.3 * mean.sqrt(), "{mean} {sd}");
     let score = place.run(&["score", "m.sblfit", "--data", "d.csv", "--format", "json"]).exits(0).json();
     let score = score["nodes"]["y"].as_object().unwrap();
-    assert_eq!(score.keys().collect::<Vec<_>>(), ["rows", "rmse", "mae", "r2", "nlpd"]);
+    assert_eq!(score.keys().collect::<Vec<_>>(), ["rows", "rmse", "mae", "r2", "nlpd", "coverage"]);
+    // intervals end on whole numbers: they hold at least their share of rows that were fitted
+    let inside = |name: &str| score["coverage"][name].as_f64().unwrap();
+    assert!(inside("50") >= 0.5 && inside("90") >= 0.9 && inside("95") >= inside("90"), "{score:?}");
 }

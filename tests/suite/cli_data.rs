@@ -331,7 +331,10 @@ fn refused() {
             "a zip archive or a spreadsheet",
             "CSV",
         ),
-        ("Parquet", "a.parquet", b"PAR1", &[], "E0763", "Parquet", "CSV"),
+        #[cfg(not(feature = "arrow"))]
+        ("Parquet", "a.parquet", b"PAR1", &[], "E0773", "built without Parquet", "--features arrow"),
+        #[cfg(feature = "arrow")]
+        ("Parquet", "a.parquet", b"PAR1", &[], "E0774", "cannot read a.parquet", "write it again"),
         ("cut gzip", "a.csv.gz", &cut, &[], "E0764", "cannot unpack a.csv.gz", "cut short"),
         (
             "no such target",

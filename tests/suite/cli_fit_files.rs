@@ -84,6 +84,13 @@ fn other_files_are_named_for_what_they_are() {
         }
     }
     assert!(place.run(&["show", "m.sbl"]).err.contains("sbl fit m.sbl --data data.csv -o m.sblfit"));
+    for command in ["fit", "check", "plan", "graph", "fmt", "cv"] {
+        let data = ["--data", "d.csv"];
+        let more = if ["fit", "cv"].contains(&command) { &data[..] } else { &[] };
+        let ran = place.run(&[&[command, "good.sblfit"], more].concat()).exits(1);
+        assert!(ran.err.contains("error[E0763]: good.sblfit is a fit, expected a program"), "{}", ran.err);
+        assert!(ran.err.contains("sbl show good.sblfit") && ran.err.lines().count() < 4, "{}", ran.err);
+    }
     // as JSON where JSON was asked for
     let ran = place.run(&["show", "d.csv", "--format", "json"]).exits(1);
     assert_eq!(ran.json()[0]["code"], "E0812");

@@ -102,3 +102,42 @@ fn a_starter_model_from_any_format() {
         place.run(&["check", "new.sbl", "--data", file]).exits(0);
     }
 }
+
+/// With the feature `arrow` predictions go out and come back; without, it is said how to get it.
+#[test]
+fn parquet_and_arrow() {
+    let place = place();
+    place.run(&["fit", "m.sbl", "--data", "d.csv", "-o", "m.sblfit"]).exits(0);
+    place.file("table.parquet", sample("table.parquet")).file("table.arrow", sample("table.arrow"));
+    for format in ["parquet", "arrow"] {
+        let (table, out) = (format!("table.{format}"), format!("out.{format}"));
+        let args = ["predict", "m.sblfit", "--data", "d.csv", "-o", &out, "--format", format];
+        if cfg!(feature = "arrow") {
+            let csv = place.run(&["predict", "m.sblfit", "--data", "d.csv"]).exits(0).out;
+            assert_eq!(place.run(&["predict", "m.sblfit", "--data", &table]).exits(0).out, csv);
+            place.run(&args).exits(0);
+            let args = ["predict", "m.sblfit", "--data", "d.csv", "--data", &out, "--keep", "mean"];
+            let clash = place.run(&args).exits(1);
+            assert!(clash.err.contains("E0767"), "{}", clash.err);
+            let back = place.run(&["new", "--data", &out, "--target", "mean"]).exits(0).out;
+            assert!(back.contains("4 rows, target mean"), "{back}");
+        } else {
+            for (ran, what) in [
+                (
+                    place.run(&args),
+                    format!("cannot write {}", ["Arrow", "Parquet"][usize::from(format == "parquet")]),
+                ),
+                (place.run(&["fit", "m.sbl", "--data", &table]), format!("cannot read {table}")),
+            ] {
+                let ran = ran.exits(1);
+                let says = format!("error[E0773]: {what}: this sbl was built without Parquet and Arrow");
+                assert!(
+                    ran.err.contains(&says) && ran.err.contains("cargo install sbl --features arrow"),
+                    "{}",
+                    ran.err
+                );
+            }
+            assert!(!place.names().contains(&out));
+        }
+    }
+}

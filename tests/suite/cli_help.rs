@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use super::cli_run::{Place, sbl};
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "new",
     "check",
     "fmt",
@@ -13,6 +13,7 @@ const COMMANDS: [&str; 16] = [
     "emit",
     "fit",
     "predict",
+    "plot",
     "score",
     "show",
     "cv",

@@ -228,3 +228,23 @@ fn golden_logistic_and_probit() {
         "log_ndtr",
     ]);
 }
+
+/// P(y ≤ k) of a count is the sum of the probabilities up to k.
+#[test]
+fn distribution_of_a_count_is_the_sum_of_its_probabilities() {
+    let family = family("Poisson").unwrap();
+    let Outcome::Number(n) = family.marginal.unwrap().outcome else { panic!() };
+    let distribution = n.distribution.unwrap();
+    for mean in [-3.0, 0.4, 4.5] {
+        for v in [0.0, 1e-4, 0.3, 6.0] {
+            let at = args(family, "log", mean);
+            let mut sum = 0.0;
+            for y in 0..200 {
+                sum += (n.log_density)(f64::from(y), &at, &[v]).exp();
+                let got = distribution(f64::from(y), &at, &[v]);
+                assert!((got - sum).abs() < 1e-8, "{mean} {v} {y}: {got} {sum}");
+            }
+            assert_eq!(distribution(-1.0, &at, &[v]), 0.0);
+        }
+    }
+}

@@ -10,6 +10,7 @@ use sbl::dist::FAMILIES;
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("source", &[]),
     ("math", &[]),
+    ("scene", &[]),
     ("diag", &["source"]),
     ("error", &["source", "diag"]),
     ("data", &["diag", "error"]),
@@ -17,17 +18,18 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("dist", &["math"]),
     ("host", &["dist"]),
     ("check", &["source", "diag", "syntax", "dist", "host"]),
-    ("graph", &["source", "diag", "check", "dist"]),
+    ("graph", &["source", "scene", "diag", "check", "dist"]),
     ("plan", &["source", "diag", "check", "graph", "dist"]),
     ("design", &["source", "diag", "math", "data", "host", "check"]),
     ("runtime", &["math", "data", "dist", "check", "design", "plan"]),
     (
         "session",
         &[
-            "source", "math", "diag", "error", "data", "syntax", "dist", "host", "check", "graph", "plan",
-            "design", "runtime",
+            "source", "math", "scene", "diag", "error", "data", "syntax", "dist", "host", "check", "graph",
+            "plan", "design", "runtime",
         ],
     ),
+    ("picture", &["scene", "diag", "error", "data", "dist", "check", "graph", "design", "session"]),
     ("help", &["diag", "dist", "check", "plan"]),
 ];
 
@@ -53,9 +55,20 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("csv", &["io"]),
     ("flate2", &["io"]),
     ("indicatif", &["main", "cli"]),
-    ("anstyle", &["main", "cli"]),
+    ("anstyle", &["main", "cli", "repl"]),
     ("anstream", &["main", "cli"]),
     ("ctrlc", &["main", "cli"]),
+    ("terminal_size", &["main", "cli"]),
+    ("tiny_skia", &["io"]),
+    ("ttf_parser", &["io"]),
+    ("rustyline", &["repl"]),
+    ("arrow_array", &["data", "io"]),
+    ("arrow_schema", &["data", "io"]),
+    ("arrow_select", &["io"]),
+    ("arrow_ipc", &["io"]),
+    ("parquet", &["io"]),
+    // the module io::bytes has the same name
+    ("bytes", &["io", "cli"]),
 ];
 
 const LONGEST_FILE: usize = 700;

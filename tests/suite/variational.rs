@@ -455,3 +455,95 @@ fn classes_by_logit_and_by_probit() {
         assert_eq!(fit.node("w.alpha").unwrap().posterior.as_deref(), Some("point"));
     }
 }
+
+fn said(source: &str, data: &Data) -> Vec<String> {
+    let fit = model(source).fit(data, &sbl::Options::default()).unwrap();
+    fit.result().warnings.iter().filter_map(|w| w["code"].as_str()).map(str::to_owned).collect()
+}
+
+/// What the other plans say of targets and columns, the mean field says too.
+#[test]
+fn warnings_of_targets_and_columns() {
+    let (x, t) = regression(40, 3);
+    let head = "use std.priors.ard\ndata x: real[N, D]\ndata t: real[N]\n";
+    for (prior, family) in [
+        ("", "Normal(F, precision = tau)"),
+        (", shape = 1e-3, rate = 1e-3", "Normal(F, precision = tau)"),
+        ("", "StudentT(F, dof = 4, precision = tau)"),
+    ] {
+        let program = |f: &str, mu: &str| {
+            format!(
+                "{head}{mu}w ~ ard(D{prior})\ntau ~ Gamma(1e-3, 1e-3)\nt ~ {}\ninfer variational\n",
+                family.replace('F', f)
+            )
+        };
+        let with = |x: &[Vec<f64>], t: &[f64]| Data::new().rows("x", x).unwrap().vector("t", t).unwrap();
+        let plain = said(&program("x * w", ""), &with(&x, &t));
+        assert!(
+            !plain.iter().any(|c| c == "W0801" || c == "W0804" || c == "W0805" || c == "W0807"),
+            "{plain:?}"
+        );
+        let constant = said(&program("x * w", ""), &with(&x, &[3.0; 40]));
+        assert!(constant.contains(&"W0801".to_owned()), "{constant:?}");
+        let far: Vec<f64> = t.iter().map(|t| t + 1e3).collect();
+        assert!(said(&program("x * w", ""), &with(&x, &far)).contains(&"W0804".to_owned()));
+        let taken = said(&program("mu + x * w", "mu ~ Flat()\n"), &with(&x, &far));
+        assert!(!taken.contains(&"W0804".to_owned()), "{taken:?}");
+        let twins: Vec<Vec<f64>> = x.iter().map(|x| vec![x[0], x[1], -2.0 * x[0], x[2]]).collect();
+        let found = said(&program("x * w", ""), &with(&twins, &t));
+        assert!(found.contains(&"W0807".to_owned()), "{found:?}");
+        // eight columns in two directions
+        let flat: Vec<Vec<f64>> =
+            x.iter().map(|x| (0..8).map(|j| x[0] + (0.3 + j as f64) * x[1]).collect()).collect();
+        let found = said(&program("x * w", ""), &with(&flat, &t));
+        assert!(found.contains(&"W0805".to_owned()), "{found:?}");
+    }
+}
+
+/// Precisions of groups and of single weights, weights in one factor or in one for each block: the same
+/// answer where columns are orthogonal, a lower bound and near answers where they are not.
+#[test]
+fn shared_precisions_in_joint_and_separate_factors() {
+    let (x, t) = regression(60, 4);
+    let program = |blocks: &str| {
+        format!(
+            "data x: real[N, D]\ndata group: category[D]\ndata t: real[N]\nalpha ~ Gamma(1e-2, 1e-2) [levels(group)]\n\
+             l ~ Gamma(1e-2, 1e-2)\nw ~ Normal(0, precision = alpha[group]) [D]\nv ~ Normal(0, precision = l) [D]\nmu ~ Normal(0, precision = 1e-2)\n\
+             tau ~ Gamma(1e-2, 1e-2)\nt ~ Normal(mu + x * w + (x .* x) * v, precision = tau)\ninfer variational(blocks = {blocks})\n"
+        )
+    };
+    let data = Data::new()
+        .rows("x", &x)
+        .unwrap()
+        .vector("t", &t)
+        .unwrap()
+        .words("group", &["a", "a", "b", "b"])
+        .unwrap();
+    let (joint, separate) = (fitted(&program("joint"), &data), fitted(&program("separate"), &data));
+    assert!(
+        separate.objective() <= joint.objective() + 1e-9,
+        "{} {}",
+        separate.objective(),
+        joint.objective()
+    );
+    for node in ["w", "v", "alpha"] {
+        let (a, b) = (joint.node(node).unwrap(), separate.node(node).unwrap());
+        for (a, b) in a.mean().iter().zip(b.mean()) {
+            assert!((a - b).abs() < 0.05 * (1.0 + b.abs()), "{node}: {a} {b}");
+        }
+    }
+    // factors of their own have no covariance: deviations are smaller
+    let sd = |f: &Fit| f.node("mu").unwrap().sd()[0];
+    assert!(sd(&separate) <= sd(&joint) + 1e-12);
+    // two weights a group, half an observation each
+    let shape = joint.node("alpha").unwrap().gamma_shape.unwrap().as_slice().to_vec();
+    assert!(shape.iter().all(|s| (s - 1.01).abs() < 1e-12), "{shape:?}");
+}
+
+/// Counts have no Gaussian form: the mean field says so, and names a plan's way out.
+#[test]
+fn counts_are_refused_with_a_way_out() {
+    let source = "data x: real[N]\ndata k: count[N]\nw ~ Normal(0, precision = 1)\nk ~ Poisson(log = x * w)\ninfer variational\n";
+    let told = model(source).plan().unwrap_err().to_string();
+    assert!(told.contains("E0632") && told.contains("Poisson") && told.contains("another method"), "{told}");
+}

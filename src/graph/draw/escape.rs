@@ -1,22 +1,5 @@
 //! Names made safe for each format.
 
-/// For SVG text and attributes. Characters that XML 1.0 forbids become `�`.
-pub fn xml(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\t' | '\n' | '\r' => out.push(' '),
-            c if (c as u32) < 0x20 || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 /// For a quoted string of Graphviz.
 pub fn dot(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
@@ -70,42 +53,53 @@ pub fn latex(text: &str) -> String {
 
 /// The LaTeX name of a Greek letter that has one.
 pub fn greek(c: char) -> Option<&'static str> {
-    const NAMES: &[(char, &str)] = &[
-        ('α', "alpha"),
-        ('β', "beta"),
-        ('γ', "gamma"),
-        ('δ', "delta"),
-        ('ε', "varepsilon"),
-        ('ζ', "zeta"),
-        ('η', "eta"),
-        ('θ', "theta"),
-        ('ι', "iota"),
-        ('κ', "kappa"),
-        ('λ', "lambda"),
-        ('μ', "mu"),
-        ('µ', "mu"),
-        ('ν', "nu"),
-        ('ξ', "xi"),
-        ('π', "pi"),
-        ('ρ', "rho"),
-        ('σ', "sigma"),
-        ('τ', "tau"),
-        ('υ', "upsilon"),
-        ('φ', "varphi"),
-        ('ϕ', "phi"),
-        ('χ', "chi"),
-        ('ψ', "psi"),
-        ('ω', "omega"),
-        ('Γ', "Gamma"),
-        ('Δ', "Delta"),
-        ('Θ', "Theta"),
-        ('Λ', "Lambda"),
-        ('Ξ', "Xi"),
-        ('Π', "Pi"),
-        ('Σ', "Sigma"),
-        ('Φ', "Phi"),
-        ('Ψ', "Psi"),
-        ('Ω', "Omega"),
-    ];
     NAMES.iter().find(|(letter, _)| *letter == c).map(|(_, name)| *name)
 }
+
+/// The Greek letter that is spelled out: `alpha`, also `phi` and `epsilon`.
+pub fn letter_named(name: &str) -> Option<char> {
+    let name = match name {
+        "epsilon" => "varepsilon",
+        "phi" => "varphi",
+        other => other,
+    };
+    NAMES.iter().find(|(_, n)| *n == name).map(|(letter, _)| *letter)
+}
+
+const NAMES: &[(char, &str)] = &[
+    ('α', "alpha"),
+    ('β', "beta"),
+    ('γ', "gamma"),
+    ('δ', "delta"),
+    ('ε', "varepsilon"),
+    ('ζ', "zeta"),
+    ('η', "eta"),
+    ('θ', "theta"),
+    ('ι', "iota"),
+    ('κ', "kappa"),
+    ('λ', "lambda"),
+    ('μ', "mu"),
+    ('µ', "mu"),
+    ('ν', "nu"),
+    ('ξ', "xi"),
+    ('π', "pi"),
+    ('ρ', "rho"),
+    ('σ', "sigma"),
+    ('τ', "tau"),
+    ('υ', "upsilon"),
+    ('φ', "varphi"),
+    ('ϕ', "phi"),
+    ('χ', "chi"),
+    ('ψ', "psi"),
+    ('ω', "omega"),
+    ('Γ', "Gamma"),
+    ('Δ', "Delta"),
+    ('Θ', "Theta"),
+    ('Λ', "Lambda"),
+    ('Ξ', "Xi"),
+    ('Π', "Pi"),
+    ('Σ', "Sigma"),
+    ('Φ', "Phi"),
+    ('Ψ', "Psi"),
+    ('Ω', "Omega"),
+];

@@ -1,4 +1,4 @@
-//! Rectangles, segments, and the width of a text.
+//! Rectangles and segments.
 
 /// A rectangle in pixels, y downwards.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -34,19 +34,6 @@ impl Rect {
             && other.x + other.w <= self.x + self.w
             && other.y + other.h <= self.y + self.h
     }
-}
-
-/// Width of a text in pixels, by a rule of thumb for a serif font of 15 px.
-pub fn text_width(text: &str) -> f64 {
-    text.chars()
-        .map(|c| match c {
-            'i' | 'j' | 'l' | '.' | ',' | ' ' | 't' | 'f' | 'r' | '(' | ')' | '[' | ']' => 5.0,
-            'm' | 'w' | 'M' | 'W' => 11.0,
-            c if (c as u32) >= 0x2e80 => 15.0,
-            c if c.is_uppercase() => 10.0,
-            _ => 7.8,
-        })
-        .sum()
 }
 
 pub(super) fn segments_cross(p: (f64, f64), q: (f64, f64), r: (f64, f64), s: (f64, f64)) -> bool {

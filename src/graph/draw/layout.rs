@@ -6,7 +6,8 @@
 //! edges cross or run through something; then everything moves towards what it is joined to, within
 //! the room it has.
 
-use super::geometry::{Rect, segment_meets, text_width};
+use super::geometry::{Rect, segment_meets};
+use super::names;
 use super::picture::Picture;
 use super::tree::{Tree, ranks};
 
@@ -77,6 +78,14 @@ fn free_labels(picture: &Picture, layout: &mut Layout) {
         if hits(&left) < hits(&plate.label_at) {
             plate.label_at = left;
         }
+        // where neither is free, the set alone takes less room
+        let short = plate.label.split_once(" in ").map(|(_, set)| set.to_owned());
+        if let Some(short) = short.filter(|_| hits(&plate.label_at) > 0) {
+            let sides = [true, false].map(|side| corner(&short, plate.rect, side));
+            if let Some(free) = sides.into_iter().find(|r| hits(r) == 0) {
+                (plate.label, plate.label_at) = (short, free);
+            }
+        }
     }
 }
 
@@ -131,7 +140,7 @@ pub(super) fn labels_hit(layout: &Layout, p: (f64, f64), q: (f64, f64)) -> usize
 
 /// The place of a label in the lower right or left corner of a frame.
 pub(super) fn corner(label: &str, r: Rect, right: bool) -> Rect {
-    let w = text_width(label) * 13.0 / 15.0;
+    let w = names::width(&names::plate(label), 13.0);
     let x = if right { r.x + r.w - w - 8.0 } else { r.x + 8.0 };
     Rect { x, y: r.y + r.h - LABEL - 2.0, w, h: LABEL - 2.0 }
 }

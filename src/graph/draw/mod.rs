@@ -10,6 +10,7 @@ pub mod geometry;
 pub mod json;
 pub mod layout;
 pub mod mermaid;
+pub mod names;
 pub mod picture;
 pub mod svg;
 pub mod text;

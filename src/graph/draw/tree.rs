@@ -1,9 +1,10 @@
 //! Ranks, and the tree of plates whose children are moved about until the picture is good.
 
-use super::geometry::{Rect, segments_cross, text_width};
+use super::geometry::{Rect, segments_cross};
 use super::layout::{
     EFFORT, GAP, HUGE, LABEL, Layout, PAD, Placed, RADIUS, ROW_GAP, corner, items_hit, labels_hit,
 };
+use super::names;
 use super::picture::{Group, Look, Picture};
 
 /// As late as possible, sinks as early as possible: 0 is the top row.
@@ -243,7 +244,11 @@ impl Tree {
                 xs.push(x);
             }
             let content = order.iter().zip(&xs).map(|(c, x)| x + size(*c)).fold(0.0, f64::max);
-            width[g] = if g == 0 { content } else { content.max(text_width(&self.groups[g].label) + 8.0) };
+            width[g] = if g == 0 {
+                content
+            } else {
+                content.max(names::width(&names::plate(&self.groups[g].label), 13.0) + 8.0)
+            };
             offsets[g] = xs;
         }
         // 2. absolute places: left edge of every child, content span of every group
@@ -385,11 +390,10 @@ fn touch(a: (usize, usize), b: (usize, usize)) -> bool {
 
 fn item_size(picture: &Picture, i: usize) -> (f64, f64) {
     let item = &picture.items[i];
-    let text = text_width(&item.label);
     match item.look {
         // the label stands above the dot
-        Look::Dot => (text.max(10.0), 26.0),
-        _ => ((text + 18.0).max(2.0 * RADIUS), 2.0 * RADIUS),
+        Look::Dot => (names::width(&names::argument(&item.label), 13.0).max(10.0), 26.0),
+        _ => ((names::width(&names::name(&item.label), 16.0) + 18.0).max(2.0 * RADIUS), 2.0 * RADIUS),
     }
 }
 

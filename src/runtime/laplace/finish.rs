@@ -8,9 +8,12 @@ use super::frame::Frame;
 use super::problem::LaplaceProblem;
 use super::separation::separations;
 use super::settle::Position;
+use crate::dist::Support;
 use crate::runtime::control::{Control, Point};
 use crate::runtime::core::Role;
+use crate::runtime::findings::{Observation, TakesUp, of_targets};
 use crate::runtime::finish::{Weights, in_user_units, max_gain_outside};
+use crate::runtime::problem::WeightPrior;
 use crate::runtime::solution::{Certificate, Failure, Finding, Report, Solution};
 
 /// Makes the solution.
@@ -33,7 +36,7 @@ pub(super) fn finish(
     };
     let stop = control.stop(certificate.gradient);
     let (s, q, gain) = in_user_units(core, &point, &factors);
-    let mut findings = Vec::new();
+    let mut findings = numbers(problem);
     for (h, hyper) in core.hypers.iter().enumerate() {
         if hyper.capped && core.is_pressed(&point.x, h, position.gradient[h]) {
             findings.push(Finding::NoiseFloor(h));
@@ -74,6 +77,34 @@ pub(super) fn finish(
         flat: core.flat_weights.len(),
         report,
     })
+}
+
+/// Numbers that do not vary, or – Gaussian ones – lie far from 0 with nothing to take that up.
+fn numbers(problem: &LaplaceProblem) -> Vec<Finding> {
+    let unpenalised = |prior: &WeightPrior| match prior {
+        WeightPrior::Flat => true,
+        WeightPrior::Normal(scale) => scale.powers.iter().all(|&(h, _)| problem.hypers[h].held.is_some()),
+    };
+    let which: Vec<usize> =
+        (0..problem.weights.len()).filter(|&i| unpenalised(&problem.weights[i])).take(201).collect();
+    let takes_up = TakesUp { columns: problem.design.select_columns(&which) };
+    let (mut row, mut all) = (0, Vec::new());
+    for (term, of) in problem.terms.iter().enumerate() {
+        if matches!(of.family.support, Support::Elem(_)) {
+            all.extend((0..of.len()).map(|n| Observation {
+                term,
+                row: row + n,
+                target: of.values[n]
+                    - if of.family.gaussian.is_some() { problem.offset[row + n] } else { 0.0 },
+                count: of.counts[n],
+            }));
+        }
+        row += of.len() * of.width;
+    }
+    let gaussian = |t: usize| problem.terms[t].family.gaussian.is_some();
+    let mut found = of_targets(&all, &takes_up);
+    found.retain(|f| !matches!(f, Finding::MeanFarFromZero(t) if !gaussian(*t)));
+    found
 }
 
 /// Mean and covariance of the kept weights in the user's units, ordered as in the problem.

@@ -9,8 +9,8 @@ use nalgebra::{DMatrix, DVector};
 use super::problem::{LaplaceProblem, Likelihood};
 use crate::dist::Score;
 use crate::math::poll::poll;
-use crate::math::product::columns_of;
-use crate::math::sums::all_finite;
+use crate::math::product::{columns_of, zeros};
+use crate::math::sums::all_finite_in_parts;
 use crate::plan::ir::Options;
 use crate::runtime::control::Budget;
 use crate::runtime::core::{Core, LogLinear, RowClass, Weight};
@@ -69,7 +69,7 @@ impl Frame {
     /// [F, Φ_active], R × (f + k).
     pub fn columns(&self, active: &[usize]) -> DMatrix<f64> {
         let f = self.core.flat.ncols();
-        let mut columns = DMatrix::zeros(self.offset.len(), f + active.len());
+        let mut columns = zeros(self.offset.len(), f + active.len());
         columns.columns_mut(0, f).copy_from(&self.core.flat);
         for (at, &i) in active.iter().enumerate() {
             columns.column_mut(f + at).copy_from(&self.core.phi.column(i));
@@ -203,7 +203,7 @@ fn check(problem: &LaplaceProblem, terms: &[Term], options: &Options) -> Result<
     if !scales.chain(priors).all(|s| scale_is_good(s, count)) {
         return Err(Failure::NonFinite { step: "known precisions" });
     }
-    if !all_finite(problem.design.as_slice()) || !all_finite(&problem.offset) {
+    if ![problem.design.as_slice(), &problem.offset].into_iter().all(all_finite_in_parts) {
         return Err(Failure::NonFinite { step: "design" });
     }
     for term in &problem.terms {

@@ -6,6 +6,7 @@ use super::frame::{Frame, Term};
 use crate::dist::Local;
 use crate::math::cross::weighted_square;
 use crate::math::poll::poll;
+use crate::math::product::zeros;
 
 /// The likelihoods at one f.
 #[derive(Clone, Debug)]
@@ -54,7 +55,7 @@ impl Rows {
 
     /// H A
     pub fn times(&self, frame: &Frame, a: &DMatrix<f64>) -> DMatrix<f64> {
-        let mut out = DMatrix::zeros(a.nrows(), a.ncols());
+        let mut out = zeros(a.nrows(), a.ncols());
         for (term, curvature) in frame.terms.iter().zip(&self.curvature) {
             let d = term.width();
             for j in 0..a.ncols() {

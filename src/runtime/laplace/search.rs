@@ -201,7 +201,7 @@ pub(super) fn active_set(
             delete_worst(frame, point, &position, violators);
             continue;
         }
-        if delete_unearning(frame, point, &position, min_gain) {
+        if delete_unearning(frame, point, warm, &position, control.options.curvature, min_gain)? {
             continue;
         }
         if change_block(frame, point, warm, &position, &mut block_added, control)? {
@@ -250,21 +250,43 @@ fn delete_worst(frame: &Frame, point: &mut Point, position: &Position, violators
     point.active.retain(|i| !gone.contains(i));
 }
 
-/// Deletes the weight that earns least, if that is less than asked for.
-fn delete_unearning(frame: &Frame, point: &mut Point, position: &Position, min_gain: f64) -> bool {
+/// Deletes the weight that earns least, if that is less than asked for: in the local Gaussian model, and by the
+/// evidence itself where that is the rule.
+fn delete_unearning(
+    frame: &Frame,
+    point: &mut Point,
+    warm: &[f64],
+    position: &Position,
+    rule: Curvature,
+    min_gain: f64,
+) -> Result<bool, Failure> {
     if min_gain <= 0.0 {
-        return false;
+        return Ok(false);
     }
-    let mut worst: Option<(f64, usize)> = None;
+    let mut unearning: Vec<(f64, usize)> = Vec::new();
     for (at, &i) in position.here.active.iter().enumerate() {
         let earns = position.earns(frame, &point.x, at);
-        if frame.core.weights[i].own.is_some() && earns < min_gain && worst.is_none_or(|w| earns < w.0) {
-            worst = Some((earns, i));
+        if frame.core.weights[i].own.is_some() && earns < min_gain {
+            unearning.push((earns, i));
         }
     }
-    let Some((_, gone)) = worst else { return false };
-    point.active.retain(|&i| i != gone);
-    true
+    unearning.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    for (_, gone) in unearning {
+        let mut without = point.clone();
+        without.active.retain(|&i| i != gone);
+        let deleted = match rule {
+            Curvature::Fixed => true,
+            Curvature::Exact => {
+                let there = Position::new(frame, &without, &mut warm.to_vec(), Curvature::Fixed)?;
+                position.objective - there.objective < min_gain
+            }
+        };
+        if deleted {
+            *point = without;
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Takes out a block of weights that share a precision where the model without it is as good, or puts

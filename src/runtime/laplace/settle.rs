@@ -16,6 +16,8 @@ use crate::runtime::updates::{Moments, Proposal, propose};
 const MOST: usize = 200;
 /// Largest step of a log noise precision.
 const STEP: f64 = 2.0;
+/// So little determined that the slope of the evidence by its log precision keeps its sign from here to ∞.
+const FAR: f64 = 1e-3;
 
 /// An expansion with the slopes by both rules.
 pub(super) struct Position {
@@ -24,6 +26,7 @@ pub(super) struct Position {
     pub gradient: Vec<f64>,
     /// Log evidence and log hyperprior.
     pub objective: f64,
+    rule: Curvature,
 }
 
 impl Position {
@@ -36,14 +39,19 @@ impl Position {
         let gradient = here.by_hyper(frame, &point.x, &slopes);
         let prior = frame.core.ln_prior(&point.x, &frame.core.live(&point.active));
         let objective = here.log_evidence + prior;
-        Ok(Position { here, gradient, objective })
+        Ok(Position { here, gradient, objective, rule })
     }
 
-    /// Whether q² ≤ s: w̃² ≤ γ Σ̃_ii.
+    /// Whether the weight had better be deleted. With the curvature held: q² ≤ s, that is w̃² ≤ γ Σ̃_ii. By the
+    /// evidence itself, whose curvature vanishes where one class is all there is: its precision still grows
+    /// where it is as good as infinite.
     fn is_violator(&self, frame: &Frame, at: usize) -> bool {
+        let Some((h, power)) = frame.core.weights[self.here.active[at]].own else { return false };
         let (mean, gamma) = (self.here.mean(at), self.here.gamma[at]);
-        frame.core.weights[self.here.active[at]].own.is_some()
-            && mean * mean <= gamma * self.here.variance(at)
+        match self.rule {
+            Curvature::Fixed => mean * mean <= gamma * self.here.variance(at),
+            Curvature::Exact => gamma < FAR && self.gradient[h] * power >= 0.0,
+        }
     }
 
     /// Places of the violators.

@@ -19,7 +19,7 @@ use super::adjoint::{Adjoint, Slope};
 use super::assemble::Layout;
 use super::control::{Budget, Observer, STATIONARY};
 use super::evidence::Warm;
-use super::solution::{Failure, Solution, Step, Stop};
+use super::solution::{Failure, Finding, Solution, Step, Stop};
 use crate::check::typed::NodeId;
 use crate::design::adjoint::Bars;
 use crate::design::{EvalError, Inputs, Restrict};
@@ -27,7 +27,7 @@ use crate::math::lbfgs::{Settings, maximise};
 use crate::math::newton::polish;
 use crate::math::poll::{self, Halt};
 use crate::math::root::root;
-use crate::plan::ir::{Options, Plan, Schedule};
+use crate::plan::ir::{Curvature, Options, Plan, Schedule};
 use crate::runtime::execute::follows_gradient;
 
 /// Rounds of choosing weights and climbing.
@@ -48,6 +48,9 @@ const TURNS: usize = 60;
 const RISE: f64 = 1e-3;
 /// Change of a coordinate below which parameters and hyperparameters by turns have settled.
 const SETTLED: f64 = 1e-4;
+/// Fall of the objective in nats, from its highest, at which rules by turns are given up: they have no
+/// common fixed point.
+const DRIFT: f64 = 3.0;
 /// Slope that the last climb leaves.
 const FLAT: f64 = 1e-7;
 /// Largest change of a coordinate in one step.
@@ -127,38 +130,24 @@ pub fn learn(
         from: 0,
         stopped: None,
         joint: follows_gradient(plan),
+        drifts: false,
         fine: false,
         additions: usize::MAX,
     };
-    // and the trace of the start that is kept
-    let mut best: Option<(Here, Vec<f64>)> = None;
-    for attempt in 0..starts {
-        // four times larger, four times smaller, sixteen times larger …
-        let factor = attempt.div_ceil(2) as f64 * 4f64.ln();
-        let start = learner.coordinates.moved_start(if attempt % 2 == 1 { factor } else { -factor });
-        let climbed = match poll::attempt(|| learner.climb(start)) {
-            Ok(climbed) => climbed,
-            Err(halt) if best.is_some() => {
-                learner.halted(halt);
-                break;
+    loop {
+        let found = learner.best_start(starts);
+        let over = learner.joint || learner.stopped.is_some();
+        if over || !learner.drifts {
+            let learned = found.and_then(|(best, trace)| learner.finish(best, trace, plan.options.restarts));
+            let failed = learned.as_ref().map_or(true, |l| l.solution.report.stop == Stop::Stalled);
+            if over || !failed {
+                return learned;
             }
-            Err(halt) => poll::throw(halt),
-        };
-        let found = match climbed {
-            Ok(found) => found,
-            // another start may be out of reach
-            Err(_) if best.is_some() => continue,
-            Err(error) => return Err(error),
-        };
-        if best.as_ref().is_none_or(|(b, _)| found.objective() > b.objective() + 1e-9) {
-            best = Some((found, learner.trace[learner.from..].to_vec()));
         }
-        if learner.stopped.is_some() {
-            break;
-        }
+        // two rules without a common fixed point: one objective for both
+        (learner.drifts, learner.joint, learner.fine) = (true, true, false);
+        learner.options.curvature = Curvature::Exact;
     }
-    let Some((best, trace)) = best else { return Err(Failure::NonFinite { step: "starts" }.into()) };
-    learner.finish(best, trace, plan.options.restarts)
 }
 
 struct Learner<'a, 'o> {
@@ -174,6 +163,8 @@ struct Learner<'a, 'o> {
     stopped: Option<Stop>,
     /// Whether hyperparameters follow the gradient of the same objective.
     joint: bool,
+    /// Whether they had a rule of their own, and drifted away from the parameters by it.
+    drifts: bool,
     /// Whether the last rounds have begun, in which each follows its own rule.
     fine: bool,
     /// Basis functions that may enter at once.
@@ -218,6 +209,38 @@ impl Here {
 }
 
 impl Learner<'_, '_> {
+    /// The best of some starts, and its trace; the first one by which hyperparameters and parameters drift
+    /// apart is the last.
+    fn best_start(&mut self, starts: usize) -> Result<(Here, Vec<f64>), LearnError> {
+        let mut best: Option<(Here, Vec<f64>)> = None;
+        for attempt in 0..starts {
+            // four times larger, four times smaller, sixteen times larger …
+            let factor = attempt.div_ceil(2) as f64 * 4f64.ln();
+            let start = self.coordinates.moved_start(if attempt % 2 == 1 { factor } else { -factor });
+            let climbed = match poll::attempt(|| self.climb(start)) {
+                Ok(climbed) => climbed,
+                Err(halt) if best.is_some() => {
+                    self.halted(halt);
+                    break;
+                }
+                Err(halt) => poll::throw(halt),
+            };
+            let found = match climbed {
+                Ok(found) => found,
+                // another start may be out of reach
+                Err(_) if best.is_some() => continue,
+                Err(error) => return Err(error),
+            };
+            if best.as_ref().is_none_or(|(b, _)| found.objective() > b.objective() + 1e-9) {
+                best = Some((found, self.trace[self.from..].to_vec()));
+            }
+            if self.stopped.is_some() || (self.drifts && !self.joint) {
+                break;
+            }
+        }
+        best.ok_or_else(|| Failure::NonFinite { step: "starts" }.into())
+    }
+
     /// From one start to a maximum.
     fn climb(&mut self, start: Values) -> Result<Here, LearnError> {
         let start = self.ground(start);
@@ -227,6 +250,7 @@ impl Learner<'_, '_> {
         self.additions = if grows { 1 } else { usize::MAX };
         let mut here = self.fit(start, None)?;
         let mut best: Option<Here> = None;
+        let mut highest = here.objective();
         for _ in 0..ROUNDS {
             if self.stopped.is_some() {
                 break;
@@ -240,7 +264,9 @@ impl Learner<'_, '_> {
                 Ok((moved, self.fit(params, Some(&here.warm(hypers)))?))
             });
             let (moved, next) = match step {
-                Ok(step) => step?,
+                Ok(Ok(step)) => step,
+                // without an end, a climb goes to where nothing can be computed: what was found before stands
+                Ok(Err(_)) => break,
                 Err(halt) => {
                     self.halted(halt);
                     break;
@@ -248,6 +274,11 @@ impl Learner<'_, '_> {
             };
             let rise = next.objective() - here.objective();
             let before = std::mem::replace(&mut here, next);
+            highest = highest.max(here.objective());
+            self.drifts |= !self.joint && here.objective() < highest - DRIFT;
+            if self.drifts && !self.joint {
+                break;
+            }
             if !self.joint {
                 // the fixed point of two rules is no maximum of one objective
                 let grew = before.solution.active != here.solution.active;
@@ -289,7 +320,12 @@ impl Learner<'_, '_> {
     }
 
     /// The last climbs, and the certificate of everything together.
-    fn finish(mut self, mut here: Here, mut trace: Vec<f64>, restarts: usize) -> Result<Learned, LearnError> {
+    fn finish(
+        &mut self,
+        mut here: Here,
+        mut trace: Vec<f64>,
+        restarts: usize,
+    ) -> Result<Learned, LearnError> {
         (self.fine, self.additions, self.from) = (true, usize::MAX, self.trace.len());
         for _ in 0..if self.joint { LAST } else { TURNS } {
             if self.stopped.is_some() {
@@ -304,7 +340,8 @@ impl Learner<'_, '_> {
                 self.fit(params, Some(&here.warm(hypers)))
             });
             let next = match step {
-                Ok(step) => step?,
+                Ok(Ok(next)) => next,
+                Ok(Err(_)) => break,
                 Err(halt) => {
                     self.halted(halt);
                     break;
@@ -323,6 +360,9 @@ impl Learner<'_, '_> {
         let report = &mut solution.report;
         report.certificate.gradient = report.certificate.gradient.max(slope);
         report.restarts = restarts;
+        if self.drifts && self.joint {
+            report.findings.push(Finding::Drift);
+        }
         report.iterations = self.trace.len();
         report.stop = match self.stopped {
             Some(stop) => stop,

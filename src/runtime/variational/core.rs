@@ -13,7 +13,7 @@ use nalgebra::{DMatrix, DVector};
 use super::problem::{Kind, Problem, Product, Row, WeightPrior};
 use crate::dist::bound::LinkBound;
 use crate::math::poll::poll;
-use crate::math::product::columns_of;
+use crate::math::product::{columns_of, zeros};
 use crate::math::qr;
 use crate::plan::ir::{Blocks, Options};
 use crate::runtime::prepare::NOISE_CAP;
@@ -197,11 +197,14 @@ impl Core {
                 DVector::from_element(1, row.target - row.offset),
             ));
         }
-        self.x = DMatrix::zeros(start, self.weights.len());
+        self.x = zeros(start, self.weights.len());
         self.y = DVector::zeros(start);
         let mut at = 0;
         for (x, y) in blocks {
-            self.x.rows_mut(at, x.nrows()).copy_from(&x);
+            for (mut to, from) in self.x.rows_mut(at, x.nrows()).column_iter_mut().zip(x.column_iter()) {
+                to.copy_from(&from);
+                poll();
+            }
             self.y.rows_mut(at, y.len()).copy_from(&y);
             at += y.len();
         }

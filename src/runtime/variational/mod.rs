@@ -9,6 +9,7 @@ mod anderson;
 mod ascend;
 mod bound;
 mod core;
+mod findings;
 mod gamma;
 mod gaussian;
 mod slope;

@@ -4,15 +4,17 @@ use nalgebra::DMatrix;
 
 use super::ascend::{Climb, ascend, settle, values, without};
 use super::core::Core;
+use super::findings::findings;
 use super::problem::{Problem, WeightPrior};
 use super::start::{Start, start};
 use super::state::State;
 use crate::math::poll;
+use crate::math::sums::all_finite_in_parts;
 use crate::plan::ir::Options;
 use crate::runtime::control::{Budget, Control, Observer};
 use crate::runtime::evidence::Warm;
 use crate::runtime::factors::{best_contribution, contribution};
-use crate::runtime::solution::{Certificate, Failure, Finding, Report, Solution, Stop};
+use crate::runtime::solution::{Certificate, Failure, Report, Solution, Stop};
 
 /// Noise held at this over the variance of the targets while a dictionary much larger than the data is
 /// fitted first.
@@ -259,12 +261,7 @@ fn finish(
         .filter(|h| !state.gone[*h] && !capped.contains(h))
         .map(|h| state.slope(core, h, &f).abs())
         .fold(0.0, f64::max);
-    let mut findings: Vec<Finding> = capped.into_iter().map(Finding::NoiseFloor).collect();
-    let prunable =
-        |i: &usize| core.weights[*i].as_ref().is_some_and(|p| p.hypers.iter().any(|&h| core.hypers[h].point));
-    if (0..m).any(|i| prunable(&i)) && !active.iter().any(prunable) {
-        findings.push(Finding::NothingRelevant);
-    }
+    let findings = findings(core, problem, state, &active, &capped);
     let flat = problem.weights.iter().filter(|w| **w == WeightPrior::Flat).count();
     let merged: usize = core.merged.iter().map(|m| m.1.len()).sum();
     Ok(Solution {
@@ -339,7 +336,7 @@ pub(super) fn check(problem: &Problem, budget: &Budget) -> Result<(), Failure> {
     if problem.rows.iter().any(|r| !(r.count.is_finite() && r.count >= 0.0)) {
         return Err(Failure::NonFinite { step: "case weights" });
     }
-    if problem.design.iter().any(|v| !v.is_finite()) {
+    if !all_finite_in_parts(problem.design.as_slice()) {
         return Err(Failure::NonFinite { step: "design" });
     }
     // design, its internal copies; Gram matrix, factor, inverse; covariance

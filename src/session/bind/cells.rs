@@ -65,7 +65,7 @@ pub(super) fn number(cell: Cell<'_>, elem: Elem, levels: Option<&Levels>) -> Res
                     Ok(x) if x.is_nan() => return Err(Wrong::Missing),
                     Ok(x) if x.is_infinite() => return Err(Wrong::Infinite),
                     Ok(x) => x,
-                    Err(_) => return Err(Wrong::Text(word.to_owned())),
+                    Err(_) => return Err(Wrong::Text(show(cell))),
                 },
                 Cell::Missing => return Err(Wrong::Missing),
             }
@@ -82,9 +82,15 @@ pub(super) fn number(cell: Cell<'_>, elem: Elem, levels: Option<&Levels>) -> Res
     if inside { Ok(x) } else { Err(Wrong::Outside(show(cell))) }
 }
 
-/// As read.
+/// The most characters of a cell that a message repeats.
+const SHOWN: usize = 60;
+
+/// As read; a long text up to its first characters.
 pub(super) fn show(cell: Cell<'_>) -> String {
     match cell {
+        Cell::Word(word) if word.len() > SHOWN && word.chars().nth(SHOWN).is_some() => {
+            word.chars().take(SHOWN).chain(['…']).collect()
+        }
         Cell::Missing => "nothing".to_owned(),
         Cell::Word(word) => word.to_owned(),
         Cell::Number(0.0) => "0".to_owned(),
