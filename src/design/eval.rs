@@ -371,7 +371,7 @@ impl<'a> Evaluator<'a> {
             },
             ExprKind::Neg(_) => {
                 let mut out = Arc::unwrap_or_clone(next()?).array;
-                out.neg_mut();
+                out.as_mut_slice().iter_mut().for_each(|x| *x = -*x);
                 out
             }
             ExprKind::Elementwise(op, ..) => ops::elementwise(*op, next()?, next()?)?,
@@ -470,7 +470,7 @@ impl<'a> Evaluator<'a> {
         match rule(native) {
             Rule::Map(_, f, _) => {
                 let mut out = Arc::unwrap_or_clone(first).array;
-                parts(out.as_mut_slice(), ops::PART, 4, &|_, part| part.iter_mut().for_each(|x| *x = f(*x)));
+                parts(out.as_mut_slice(), ops::PART, 4, &|_, part| f(part));
                 Ok(out)
             }
             Rule::Reduce(f, _) => Ok(nalgebra::DMatrix::from_element(1, 1, f(first.array.as_slice()))),

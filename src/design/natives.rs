@@ -2,6 +2,7 @@
 
 use super::pairs::{self, PairsAdjoint, PairsFn};
 use crate::check::typed::Native;
+use crate::math::exp::exp_of_each;
 
 /// Input columns and their powers.
 pub type Monomial = Vec<(usize, u32)>;
@@ -9,8 +10,8 @@ pub type Monomial = Vec<(usize, u32)>;
 /// The form of a native, and what it computes.
 #[derive(Clone, Copy)]
 pub enum Rule {
-    /// Entry by entry, with the name it has in a label: y = f(x), and dy/dx from x and y.
-    Map(&'static str, fn(f64) -> f64, fn(x: f64, y: f64) -> f64),
+    /// Entry by entry, with the name it has in a label: y = f(x) of many, and dy/dx from x and y.
+    Map(&'static str, fn(&mut [f64]), fn(x: f64, y: f64) -> f64),
     /// All entries → one number y, and dy/dx of every entry.
     Reduce(fn(&[f64]) -> f64, fn(&[f64]) -> Vec<f64>),
     /// Every row of x with every row of c: `[N,D]`, `[M,D]` → `[N,M]`, with a scale `[D]` as an optional third.
@@ -23,14 +24,18 @@ pub enum Rule {
 /// The rule of a native.
 pub fn rule(native: Native) -> Rule {
     match native {
-        Native::Exp => Rule::Map("exp", f64::exp, |_, y| y),
-        Native::Log => Rule::Map("log", f64::ln, |x, _| 1.0 / x),
+        Native::Exp => Rule::Map("exp", exp_of_each, |_, y| y),
+        Native::Log => Rule::Map("log", |a| each(a, f64::ln), |x, _| 1.0 / x),
         // 1/(2√x); 0 at 0, where distances of a point from itself arrive
-        Native::Sqrt => Rule::Map("sqrt", f64::sqrt, |_, y| if y == 0.0 { 0.0 } else { 0.5 / y }),
+        Native::Sqrt => {
+            Rule::Map("sqrt", |a| each(a, f64::sqrt), |_, y| if y == 0.0 { 0.0 } else { 0.5 / y })
+        }
         // 0 at 0: the middle of the subgradient
-        Native::Abs => Rule::Map("abs", f64::abs, |x, _| if x == 0.0 { 0.0 } else { x.signum() }),
-        Native::Sin => Rule::Map("sin", f64::sin, |x, _| x.cos()),
-        Native::Cos => Rule::Map("cos", f64::cos, |x, _| -x.sin()),
+        Native::Abs => {
+            Rule::Map("abs", |a| each(a, f64::abs), |x, _| if x == 0.0 { 0.0 } else { x.signum() })
+        }
+        Native::Sin => Rule::Map("sin", |a| each(a, f64::sin), |x, _| x.cos()),
+        Native::Cos => Rule::Map("cos", |a| each(a, f64::cos), |x, _| -x.sin()),
         Native::Sum => Rule::Reduce(|a| a.iter().sum(), |a| vec![1.0; a.len()]),
         Native::Mean => Rule::Reduce(|a| moments(a).0, |a| vec![1.0 / a.len() as f64; a.len()]),
         Native::Sd => Rule::Reduce(|a| moments(a).1, sd_slopes),
@@ -45,6 +50,10 @@ pub fn rule(native: Native) -> Rule {
             (0..d).flat_map(|k| (1..=u32::try_from(p).unwrap_or(0)).map(move |q| vec![(k, q)])).collect()
         }),
     }
+}
+
+fn each(values: &mut [f64], f: impl Fn(f64) -> f64) {
+    values.iter_mut().for_each(|x| *x = f(*x));
 }
 
 /// Mean and deviation (denominator N). Exact for a constant; does not overflow where the result

@@ -73,23 +73,16 @@ pub(super) fn apply(op: Op) -> fn(f64, f64) -> f64 {
 
 /// Elementwise, in place where nobody else needs the operand; a scalar goes with everything.
 pub(super) fn elementwise(op: Op, mut a: Arc<Value>, mut b: Arc<Value>) -> Result<DMatrix<f64>, Why> {
-    let f = apply(op);
     if b.rank == Rank::Scalar {
         let y = entry(&b)?;
         let mut out = Arc::unwrap_or_clone(a).array;
-        for part in out.as_mut_slice().chunks_mut(PART) {
-            part.iter_mut().for_each(|x| *x = f(*x, y));
-            poll();
-        }
+        combine(op, out.as_mut_slice(), Other::Same(y), false);
         return Ok(out);
     }
     if a.rank == Rank::Scalar {
         let x = entry(&a)?;
         let mut out = Arc::unwrap_or_clone(b).array;
-        for part in out.as_mut_slice().chunks_mut(PART) {
-            part.iter_mut().for_each(|y| *y = f(x, *y));
-            poll();
-        }
+        combine(op, out.as_mut_slice(), Other::Same(x), true);
         return Ok(out);
     }
     if a.array.shape() != b.array.shape() {
@@ -97,18 +90,42 @@ pub(super) fn elementwise(op: Op, mut a: Arc<Value>, mut b: Arc<Value>) -> Resul
     }
     if Arc::get_mut(&mut a).is_none() && Arc::get_mut(&mut b).is_some() {
         let mut out = Arc::unwrap_or_clone(b).array;
-        for (part, a) in out.as_mut_slice().chunks_mut(PART).zip(a.array.as_slice().chunks(PART)) {
-            part.iter_mut().zip(a).for_each(|(y, x)| *y = f(*x, *y));
-            poll();
-        }
+        combine(op, out.as_mut_slice(), Other::Each(a.array.as_slice()), true);
         Ok(out)
     } else {
         let mut out = Arc::unwrap_or_clone(a).array;
-        for (part, b) in out.as_mut_slice().chunks_mut(PART).zip(b.array.as_slice().chunks(PART)) {
-            part.iter_mut().zip(b).for_each(|(x, y)| *x = f(*x, *y));
-            poll();
-        }
+        combine(op, out.as_mut_slice(), Other::Each(b.array.as_slice()), false);
         Ok(out)
+    }
+}
+
+/// What every entry meets.
+enum Other<'a> {
+    Same(f64),
+    Each(&'a [f64]),
+}
+
+/// out ← out op other, or other op out.
+fn combine(op: Op, out: &mut [f64], other: Other<'_>, flipped: bool) {
+    // a loop of its own for each operation that is one instruction
+    match op {
+        Op::Add => zip(out, other, flipped, |a, b| a + b),
+        Op::Sub => zip(out, other, flipped, |a, b| a - b),
+        Op::Mul => zip(out, other, flipped, |a, b| a * b),
+        Op::Div => zip(out, other, flipped, |a, b| a / b),
+        Op::Pow | Op::Min | Op::Max => zip(out, other, flipped, apply(op)),
+    }
+}
+
+fn zip(out: &mut [f64], other: Other<'_>, flipped: bool, f: impl Fn(f64, f64) -> f64) {
+    for (i, part) in out.chunks_mut(PART).enumerate() {
+        poll();
+        match (&other, flipped) {
+            (Other::Same(y), false) => part.iter_mut().for_each(|x| *x = f(*x, *y)),
+            (Other::Same(x), true) => part.iter_mut().for_each(|y| *y = f(*x, *y)),
+            (Other::Each(b), false) => part.iter_mut().zip(&b[i * PART..]).for_each(|(x, y)| *x = f(*x, *y)),
+            (Other::Each(a), true) => part.iter_mut().zip(&a[i * PART..]).for_each(|(y, x)| *y = f(*x, *y)),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use nalgebra::DMatrix;
 use crate::math::parts::parts;
 use crate::math::poll::poll;
 use crate::math::product::gemm;
+use crate::math::wide::widest;
 
 /// x [N,D], c [M,D], scale [D] or none, and out [N,M], which is all zeros before.
 pub type PairsFn = fn(x: &DMatrix<f64>, c: &DMatrix<f64>, scale: Option<&[f64]>, out: &mut DMatrix<f64>);
@@ -38,15 +39,29 @@ pub(super) fn dot(x: &DMatrix<f64>, c: &DMatrix<f64>, scale: Option<&[f64]>, out
 
 /// Σ_k (x_nk − c_mk)²: differences first, so the diagonal is exactly 0 and the matrix symmetric.
 pub(super) fn sq_dist(x: &DMatrix<f64>, c: &DMatrix<f64>, scale: Option<&[f64]>, out: &mut DMatrix<f64>) {
-    fold(x, c, scale, out, |sum, s, x, c| {
-        let d = x - c;
-        sum + s * (d * d)
-    });
+    fold(
+        x,
+        c,
+        scale,
+        out,
+        #[inline(always)]
+        |sum, s, x, c| {
+            let d = x - c;
+            sum + s * (d * d)
+        },
+    );
 }
 
 /// Σ_k |x_nk − c_mk|
 pub(super) fn abs_dist(x: &DMatrix<f64>, c: &DMatrix<f64>, scale: Option<&[f64]>, out: &mut DMatrix<f64>) {
-    fold(x, c, scale, out, |sum, s, x, c| sum + s * (x - c).abs());
+    fold(
+        x,
+        c,
+        scale,
+        out,
+        #[inline(always)]
+        |sum, s, x, c| sum + s * (x - c).abs(),
+    );
 }
 
 /// Π_k 1 + x c + x c m − (x + c)/2 m² + m³/3, m = min(x, c) (Tipping 2001, the kernel of §4.1)
@@ -57,12 +72,20 @@ pub(super) fn linear_spline(
     out: &mut DMatrix<f64>,
 ) {
     out.fill(1.0);
-    fold(x, c, scale, out, |product, s, x, c| {
-        let (x, c) = (s * x, s * c);
-        product * spline_factor(x, c)
-    });
+    fold(
+        x,
+        c,
+        scale,
+        out,
+        #[inline(always)]
+        |product, s, x, c| {
+            let (x, c) = (s * x, s * c);
+            product * spline_factor(x, c)
+        },
+    );
 }
 
+#[inline(always)]
 fn spline_factor(x: f64, c: f64) -> f64 {
     let m = x.min(c);
     1.0 + x * c + x * c * m - (x + c) / 2.0 * m * m + m * m * m / 3.0
@@ -84,9 +107,14 @@ fn fold(
         for (k, inputs) in x.as_slice().chunks_exact(n).enumerate() {
             let centre = c[(m, k)];
             let s = scale.map_or(1.0, |scale| scale[k]);
-            for (o, x) in column.iter_mut().zip(inputs) {
-                *o = step(*o, s, *x, centre);
-            }
+            widest(
+                #[inline(always)]
+                || {
+                    for (o, x) in column.iter_mut().zip(inputs) {
+                        *o = step(*o, s, *x, centre);
+                    }
+                },
+            );
         }
     });
 }

@@ -5,6 +5,7 @@ use nalgebra::{DMatrix, DVector, Dyn, MatrixView};
 
 use super::poll::poll;
 use super::product::transposed_times;
+use super::wide::widest;
 
 /// Up to so many columns dot products are faster than packing for a matrix product.
 const FEW: usize = 5;
@@ -14,26 +15,60 @@ const LARGE: usize = 1 << 22;
 const LANES: usize = 8;
 
 /// Σ term(a, b) in a fixed order of partial sums.
-#[inline]
+#[inline(always)]
 fn lanes(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-    let mut sums = [0.0; LANES];
-    for (x, y) in a.iter().zip(b) {
-        sums = std::array::from_fn(|lane| sums[lane] + term(x[lane], y[lane]));
-    }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(x, y)| term(*x, *y)).sum();
-    sums.iter().sum::<f64>() + rest
+    widest(
+        #[inline(always)]
+        || {
+            let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+            let mut sums = [0.0; LANES];
+            for (x, y) in a.iter().zip(b) {
+                let mut lane = 0;
+                while lane < LANES {
+                    sums[lane] += term(x[lane], y[lane]);
+                    lane += 1;
+                }
+            }
+            let mut rest = 0.0;
+            for (x, y) in a_rest.iter().zip(b_rest) {
+                rest += term(*x, *y);
+            }
+            sums.iter().sum::<f64>() + rest
+        },
+    )
 }
 
 /// a · b
-#[inline]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    lanes(a, b, |x, y| x * y)
+    lanes(
+        a,
+        b,
+        #[inline(always)]
+        |x, y| x * y,
+    )
 }
 
 /// Σ h v²
 pub fn weighted_square(v: &[f64], h: &[f64]) -> f64 {
-    lanes(v, h, |v, h| v * v * h)
+    lanes(
+        v,
+        h,
+        #[inline(always)]
+        |v, h| v * v * h,
+    )
+}
+
+/// a ← a − factor b, and what a · a is then.
+pub fn subtract(a: &mut [f64], factor: f64, b: &[f64]) -> f64 {
+    widest(
+        #[inline(always)]
+        || {
+            for (x, y) in a.iter_mut().zip(b) {
+                *x -= factor * y;
+            }
+        },
+    );
+    dot(a, a)
 }
 
 /// AᵀB (k × m) of A (n × k) and B (n × m).

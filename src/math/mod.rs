@@ -2,6 +2,7 @@
 //! parallel columns, numerical rank. What takes long polls between blocks ([`poll`]).
 pub mod chol;
 pub mod cross;
+pub mod exp;
 pub mod gram;
 pub mod lbfgs;
 pub mod newton;
@@ -14,3 +15,4 @@ pub mod quadrature;
 pub mod root;
 pub mod special;
 pub mod sums;
+pub mod wide;

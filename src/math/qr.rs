@@ -3,6 +3,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::cross::{dot, subtract};
 use super::gram::triangle_by_gram;
 use super::poll::poll;
 use super::product::{gemm, times};
@@ -75,15 +76,16 @@ pub fn triangle(a: &DMatrix<f64>) -> DMatrix<f64> {
 /// Gram-Schmidt, or `None` if it is above `limit`. Cost n k · limit.
 pub fn rank_up_to(a: &DMatrix<f64>, limit: usize, tolerance: f64) -> Option<usize> {
     let mut rest = a.clone();
-    let norms: Vec<f64> = rest.column_iter().map(|c| c.norm()).collect();
+    let n = a.nrows().max(1);
+    let norms: Vec<f64> = a.as_slice().chunks_exact(n).map(|c| dot(c, c).sqrt()).collect();
+    let mut left = norms.clone();
     let mut basis: Vec<DVector<f64>> = Vec::new();
     loop {
         poll();
         let (mut best, mut worst) = (0, 0.0);
-        for (j, column) in rest.column_iter().enumerate() {
-            if norms[j] > 0.0 && column.norm() / norms[j] > worst {
-                worst = column.norm() / norms[j];
-                best = j;
+        for (j, (left, norm)) in left.iter().zip(&norms).enumerate() {
+            if *norm > 0.0 && left / norm > worst {
+                (best, worst) = (j, left / norm);
             }
         }
         if worst <= tolerance {
@@ -95,8 +97,8 @@ pub fn rank_up_to(a: &DMatrix<f64>, limit: usize, tolerance: f64) -> Option<usiz
         let mut q = rest.column(best).into_owned();
         for _ in 0..2 {
             for b in &basis {
-                let dot = b.dot(&q);
-                q.axpy(-dot, b, 1.0);
+                let along = dot(b.as_slice(), q.as_slice());
+                subtract(q.as_mut_slice(), along, b.as_slice());
             }
         }
         let norm = q.norm();
@@ -104,9 +106,9 @@ pub fn rank_up_to(a: &DMatrix<f64>, limit: usize, tolerance: f64) -> Option<usiz
             return Some(basis.len());
         }
         q.unscale_mut(norm);
-        for mut column in rest.column_iter_mut() {
-            let dot = q.dot(&column);
-            column.axpy(-dot, &q, 1.0);
+        for (column, left) in rest.as_mut_slice().chunks_exact_mut(n).zip(&mut left) {
+            let along = dot(q.as_slice(), column);
+            *left = subtract(column, along, q.as_slice()).sqrt();
         }
         basis.push(q);
     }

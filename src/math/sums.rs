@@ -1,30 +1,47 @@
 //! Sums over slices in eight lanes: the same order on every machine, and fast.
 
 use super::poll::poll;
+use super::wide::widest;
 
 const LANES: usize = 8;
 
+#[inline(always)]
 fn fold(values: &[f64], term: impl Fn(f64) -> f64) -> f64 {
-    let mut lanes = [0.0; LANES];
-    let chunks = values.chunks_exact(LANES);
-    let rest = chunks.remainder();
-    for chunk in chunks {
-        for (lane, v) in lanes.iter_mut().zip(chunk) {
-            *lane += term(*v);
-        }
-    }
-    lanes.iter().sum::<f64>() + rest.iter().map(|v| term(*v)).sum::<f64>()
+    widest(
+        #[inline(always)]
+        || {
+            let mut lanes = [0.0; LANES];
+            let (chunks, rest) = values.as_chunks::<LANES>();
+            for chunk in chunks {
+                let mut lane = 0;
+                while lane < LANES {
+                    lanes[lane] += term(chunk[lane]);
+                    lane += 1;
+                }
+            }
+            lanes.iter().sum::<f64>() + rest.iter().map(|v| term(*v)).sum::<f64>()
+        },
+    )
 }
 
 /// Σ v²
 pub fn sum_of_squares(values: &[f64]) -> f64 {
-    fold(values, |v| v * v)
+    fold(
+        values,
+        #[inline(always)]
+        |v| v * v,
+    )
 }
 
 /// Whether no value is infinite or not a number.
 pub fn all_finite(values: &[f64]) -> bool {
     // 0 · v is 0, or NaN
-    fold(values, |v| 0.0 * v) == 0.0
+    let zero = fold(
+        values,
+        #[inline(always)]
+        |v| 0.0 * v,
+    );
+    zero == 0.0
 }
 
 /// The same of many values, with polls.

@@ -16,7 +16,7 @@ use crate::math::qr;
 /// Columns that are looked at first.
 pub(crate) const BLOCK: usize = 64;
 /// Numbers in a later block of columns, about: what stays in the cache.
-const BLOCK_SIZE: usize = 1 << 17;
+const BLOCK_SIZE: usize = 1 << 15;
 /// Columns in a later block, at least.
 const LEAST: usize = 8;
 /// Compressing rows is worth at most this many operations.

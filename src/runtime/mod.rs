@@ -27,6 +27,7 @@ mod prepare;
 mod rank_one;
 mod reduce;
 mod rows;
+mod sample;
 mod slope;
 mod start;
 mod treatment;

@@ -8,6 +8,7 @@ use super::core::Core;
 use super::factors::{Action, Factors, Move};
 use super::posterior::{Detail, Posterior};
 use super::solution::Failure;
+use crate::math::cross::cross_vector;
 use crate::math::poll::poll;
 use crate::math::qr;
 
@@ -97,7 +98,7 @@ impl RankOne {
         poll();
         let c = self.sigma.column(j).into_owned();
         let m = self.mean[j];
-        let p = self.products(core, &(&self.phi * &c));
+        let p = self.products(core, &self.phi * &c);
         self.sigma.ger(-kappa, &c, &c, 1.0);
         self.mean.axpy(-kappa * m, &c, 1.0);
         for (i, p) in p.iter().enumerate() {
@@ -116,7 +117,7 @@ impl RankOne {
         let column = self.column(core, i);
         let c = &self.sigma * self.phi.tr_mul(&column);
         let e = &column - &self.phi * &c;
-        let p = self.products(core, &e);
+        let p = self.products(core, e);
         let v = 1.0 / (alpha + self.factors.big_s[i]);
         let mu = v * self.factors.big_q[i];
         let mut sigma = std::mem::replace(&mut self.sigma, DMatrix::zeros(0, 0));
@@ -184,12 +185,11 @@ impl RankOne {
     }
 
     /// Φ_allᵀ e for an e without flat part: then it does not matter that Φ_all has one.
-    fn products(&self, core: &Core, e: &DVector<f64>) -> DVector<f64> {
-        let mut scaled = e.clone();
+    fn products(&self, core: &Core, mut e: DVector<f64>) -> DVector<f64> {
         for (class, root) in core.classes.iter().zip(&self.roots) {
-            scaled.rows_mut(class.rows.start, class.rows.len()).scale_mut(*root);
+            e.rows_mut(class.rows.start, class.rows.len()).scale_mut(*root);
         }
-        core.phi.tr_mul(&scaled)
+        cross_vector(&core.phi, &e)
     }
 }
 

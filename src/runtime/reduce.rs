@@ -4,12 +4,19 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::sample::Sample;
+use crate::math::cross::{cross_vector, dot, subtract};
 use crate::math::poll::poll;
 use crate::math::product::{gemm, times};
 use crate::math::sums::sum_of_squares;
 
 /// What is left of a column outside the basis, relative to the column, is rounding below this.
-const TOLERANCE: f64 = 1e-12;
+pub(crate) const TOLERANCE: f64 = 1e-12;
+/// Where columns are outside, vectors are added until nothing above this is left of them, so that what is left
+/// of their neighbours is well below the tolerance too.
+const FINE: f64 = 1e-14;
+/// A sample of the rows is worth its while with at least so many rows a vector.
+const SAMPLED: usize = 8;
 
 fn length(v: &[f64]) -> f64 {
     sum_of_squares(v).sqrt()
@@ -22,12 +29,18 @@ pub(crate) struct Basis {
     qt: DMatrix<f64>,
     /// More vectors than these are too many.
     limit: usize,
+    /// Rows that tell what columns inside the basis are; none where the basis has just grown.
+    sample: Option<Sample>,
+    /// Blocks that have to be inside before a sample is made, and how many have been since the basis grew.
+    patience: usize,
+    inside: usize,
 }
 
 impl Basis {
     /// An empty basis of `n` rows that may grow to `limit` vectors.
     pub fn new(n: usize, limit: usize) -> Basis {
-        Basis { q: DMatrix::zeros(n, 0), qt: DMatrix::zeros(0, n), limit }
+        let (q, qt) = (DMatrix::zeros(n, 0), DMatrix::zeros(0, n));
+        Basis { q, qt, limit, sample: None, patience: 1, inside: 0 }
     }
 
     /// Number of vectors, r.
@@ -43,13 +56,24 @@ impl Basis {
     /// Coefficients of these columns (r × b), the basis extended where they are outside; `None` if it
     /// would grow beyond its limit.
     pub fn take(&mut self, mut x: DMatrix<f64>) -> Option<DMatrix<f64>> {
+        if let Some(found) = self.sample.as_ref().and_then(|sample| sample.coefficients(&x, TOLERANCE)) {
+            return Some(found);
+        }
         let norms: Vec<f64> = x.column_iter().map(|c| length(c.as_slice())).collect();
         let mut coefficients = self.project(&mut x);
         let open: Vec<usize> =
             (0..x.ncols()).filter(|&j| length(x.column(j).as_slice()) > TOLERANCE * norms[j]).collect();
         if open.is_empty() {
+            self.inside += 1;
+            if self.sample.is_none() && self.inside >= self.patience && SAMPLED * self.rank() <= x.nrows() {
+                self.sample = Sample::new(&self.q, &self.qt);
+            }
             return Some(coefficients);
         }
+        if self.sample.take().is_some() {
+            self.patience *= 2;
+        }
+        self.inside = 0;
         let mut rest = x.select_columns(&open);
         let again = self.project(&mut rest);
         for (at, &j) in open.iter().enumerate() {
@@ -98,17 +122,19 @@ impl Basis {
                     (worst, ratio) = (j, left / norm);
                 }
             }
-            if ratio <= TOLERANCE {
+            if ratio <= FINE {
                 break;
             }
             if self.rank() + new.len() >= self.limit {
                 return None;
             }
             let mut v = rest.column(worst) / left[worst];
-            v -= &self.q * (&self.qt * &v);
+            if self.rank() > 0 {
+                v -= &self.q * cross_vector(&self.q, &v);
+            }
             for u in &new {
-                let dot = u.dot(&v);
-                v.axpy(-dot, u, 1.0);
+                let along = dot(u.as_slice(), v.as_slice());
+                subtract(v.as_mut_slice(), along, u.as_slice());
             }
             let norm = v.norm();
             if !(norm > 0.5 && norm.is_finite()) {
@@ -118,13 +144,12 @@ impl Basis {
             }
             v.unscale_mut(norm);
             let mut row = Vec::with_capacity(norms.len());
-            for (mut column, left) in rest.column_iter_mut().zip(&mut left) {
-                let dot = v.dot(&column);
+            for (column, left) in rest.as_mut_slice().chunks_exact_mut(v.len()).zip(&mut left) {
+                let along = dot(v.as_slice(), column);
                 if *left > 0.0 {
-                    column.axpy(-dot, &v, 1.0);
-                    *left = length(column.as_slice());
+                    *left = subtract(column, along, v.as_slice()).sqrt();
                 }
-                row.push(dot);
+                row.push(along);
             }
             rows.push(row);
             new.push(v);

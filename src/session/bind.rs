@@ -18,7 +18,7 @@ mod schema;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::dim::Atom;
-use crate::check::typed::{ExprId, ExprKind, Model, Node, NodeId, NodeKind};
+use crate::check::typed::{Elem, ExprId, ExprKind, Model, Node, NodeId, NodeKind};
 use crate::data::Data;
 use crate::design::value::{Label, Rank, Value};
 use crate::design::{Inputs, walk};
@@ -235,8 +235,12 @@ impl<'m> Binder<'m> {
         let (rows, width) = (taken.rows, taken.columns.len());
         let mut array = nalgebra::DMatrix::zeros(rows, width);
         let mut bad = cells::Findings::default();
+        let plain = levels.is_none()
+            && node.ty.elem == Elem::Real
+            && (taken.columns.iter().zip(array.as_mut_slice().chunks_exact_mut(rows.max(1))))
+                .all(|(column, to)| column.cells.copy_finite(to));
         // row by row, so that positions come in the order of the file
-        for i in 0..rows {
+        for i in if plain { 0..0 } else { 0..rows } {
             for (j, column) in taken.columns.iter().enumerate() {
                 match cells::number(column.cells.get(i), node.ty.elem, levels.as_ref()) {
                     Ok(x) => array[(i, j)] = x,

@@ -92,9 +92,27 @@ fn other_version(version: &str, name: &str) -> Diagnostic {
     })
 }
 
+/// The checksum of bytes that come one after another.
+#[derive(Default)]
+pub(crate) struct Checksum(Sha256);
+
+impl Checksum {
+    /// And these.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// As 64 hex digits.
+    pub fn hex(self) -> String {
+        self.0.finalize().iter().map(|b| format!("{b:02x}")).collect()
+    }
+}
+
 /// The checksum of anything, as 64 hex digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
+    let mut sum = Checksum::default();
+    sum.add(bytes);
+    sum.hex()
 }
 
 /// The first line, if it ends and is short, and what follows.

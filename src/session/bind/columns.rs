@@ -64,6 +64,24 @@ impl<'d> Cells<'d> {
     }
 }
 
+impl Cells<'_> {
+    /// Copies the first entries if they are all finite numbers, else `false`.
+    pub(super) fn copy_finite(self, to: &mut [f64]) -> bool {
+        let finite = |to: &mut f64, x: &f64| {
+            *to = *x;
+            x.is_finite()
+        };
+        match self {
+            Cells::Numbers(v) if v.len() >= to.len() => to.iter_mut().zip(v).all(|(to, x)| finite(to, x)),
+            Cells::Matrix { values, width, col } if values.len() >= to.len() * width => {
+                let column = values.iter().skip(col).step_by(width.max(1));
+                to.iter_mut().zip(column).all(|(to, x)| finite(to, x))
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Takes the columns of every wanted node by the rules of the language.
 pub(super) fn take<'d>(
     model: &Model,

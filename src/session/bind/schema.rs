@@ -13,6 +13,7 @@ use crate::data::{Column, Data};
 use crate::design::frozen::floats;
 use crate::design::value::{Rank, Value};
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::session::file::Checksum;
 
 /// Frozen at training, kept with the fit.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -195,13 +196,17 @@ fn other_columns(node: &Node, known: &[String], found: &[String]) -> Diagnostic 
 impl Bound {
     /// Checksum of the values: the same data give the same one.
     pub fn hash(&self) -> String {
-        let mut bytes = Vec::new();
+        let mut sum = Checksum::default();
         for (node, value) in &self.values {
-            bytes.extend(node.0.to_le_bytes());
-            for x in value.array.iter() {
-                bytes.extend(x.to_bits().to_le_bytes());
+            sum.add(&node.0.to_le_bytes());
+            for some in value.array.as_slice().chunks(512) {
+                let mut bytes = [0; 4096];
+                for (to, x) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(some) {
+                    *to = x.to_bits().to_le_bytes();
+                }
+                sum.add(&bytes[..8 * some.len()]);
             }
         }
-        crate::session::file::hex(&bytes)
+        sum.hex()
     }
 }
