@@ -20,6 +20,9 @@ pub(crate) const LEAST: f64 = 1e-4;
 const FRESH: usize = 50;
 /// Error of the log evidence by which rank-one updates have drifted, relative to the evidence.
 const DRIFT: f64 = 1e-8;
+/// Updates of noise and shared precisions in a row: the precision of an irrelevant block grows for ever, and
+/// Newton's method or the exact test of the block has the last word anyway.
+const SHARED: usize = 100;
 /// How often a function may come back after it was deleted; then it stays out, which breaks cycles.
 const RETURNS: u8 = 10;
 
@@ -36,7 +39,7 @@ pub(crate) fn greedy(
     let mut path = Vec::new();
     let mut deleted = vec![0_u8; core.weights.len()];
     let mut state = RankOne::new(core, point)?;
-    let (mut fresh_for, mut since) = (FRESH, 0);
+    let (mut fresh_for, mut since, mut shared) = (FRESH, 0, 0);
     while control.may_go_on() {
         let best = best_move(core, point, &state.factors, |m| {
             let enough = if m.action == Action::Add { least.max(control.options.min_gain) } else { least };
@@ -48,12 +51,14 @@ pub(crate) fn greedy(
                 (state, since) = (RankOne::new(core, point)?, 0);
                 continue;
             }
-            if move_shared(core, point, frozen)? < 1e-3 {
+            shared += 1;
+            if move_shared(core, point, frozen)? < 1e-3 || shared > SHARED {
                 break;
             }
             state = RankOne::new(core, point)?;
             continue;
         };
+        shared = 0;
         apply(core, point, best);
         deleted[best.weight] = deleted[best.weight].saturating_add(u8::from(best.action == Action::Delete));
         path.push(best);

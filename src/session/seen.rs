@@ -42,7 +42,8 @@ impl Seen {
         for id in inputs(model, bound) {
             let Some(value) = bound.values.get(&id) else { continue };
             let levels = matches!(model.node(id).ty.elem, Elem::Bool | Elem::Category | Elem::Ordered);
-            let spreads = value.array.column_iter().map(|c| Spread::of(c.iter().copied(), levels));
+            let columns = value.array.as_slice().chunks(value.rows().max(1));
+            let spreads = columns.map(|c| Spread::of(c.iter().copied(), levels));
             seen.spreads.insert(id, spreads.collect());
         }
         if seen.spreads.values().map(Vec::len).sum::<usize>() <= DRAWN {

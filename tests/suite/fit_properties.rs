@@ -281,6 +281,11 @@ fn group_of_shared_precision_stays_or_leaves_together() {
         assert!(s.active == [0, 1, 2, 3, 4], "{power} {:?} {:?}", s.active, s.hypers);
         assert_eq!(s.hypers[1], if power > 0.0 { f64::INFINITY } else { 0.0 });
         assert_eq!(s.report.stop, Stop::Converged);
+        // from the other start, and from more of them
+        let other = Options { schedule: Schedule::Sequential, restarts: 3, ..exact() };
+        let again = fit_with(&problem, &other);
+        assert_eq!((&again.active, again.report.stop), (&s.active, Stop::Converged));
+        assert!(close(again.log_evidence, s.log_evidence, 1e-9));
         // without the block, the evidence is the same at the same hyperparameters, and no precision of
         // the block raises it
         let base = s.log_evidence;
