@@ -188,7 +188,8 @@ fn steps_are_those_of_the_fit() {
         let mut stepped = lecture();
         stated(&mut stepped);
         let first = ok(&mut stepped, ":step");
-        assert!(first.contains("iteration 1: ") && first.contains("before"), "{infer}: {first}");
+        // what changed, and by which formula
+        assert!(first.contains("iteration 1: ") && first.contains("\n  a  "), "{infer}: {first}");
         let more = ok(&mut stepped, ":step 4");
         assert!(more.contains("iterations 2 to 5"), "{infer}: {more}");
         let walk = stepped.state().walk.clone().unwrap();
