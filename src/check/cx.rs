@@ -389,7 +389,7 @@ impl<'a> Cx<'a> {
         if let Some(n) = dim.as_number() {
             return self.number(n as f64, true, span);
         }
-        let set = if dim.as_atom().is_some() { Set::ORDINAL } else { Set::of(Elem::Count) };
+        let set = if dim.is_positive() { Set::ORDINAL } else { Set::of(Elem::Count) };
         let expr = self.push(ExprKind::Dim(dim.clone()), set, Vec::new(), span)?;
         Some(Val { expr, set, plates: Vec::new(), shape: Vec::new(), dim: Some(dim), levels: None })
     }

@@ -68,6 +68,13 @@ impl Dim {
         }
     }
 
+    /// Whether it is above 0 whatever its atoms are, which are at least 1: `N + 1`, but not `N - 1`.
+    pub fn is_positive(&self) -> bool {
+        // rising in every atom, it is least where all are 1
+        let rises = self.terms.iter().all(|(monomial, ratio)| monomial.is_empty() || ratio.0 > 0);
+        rises && self.terms.iter().fold(Ratio(0, 1), |sum, (_, ratio)| sum.add(*ratio)).0 > 0
+    }
+
     /// How many terms the polynomial has.
     pub fn terms(&self) -> usize {
         self.terms.len()

@@ -290,7 +290,9 @@ impl<'a> ModuleLoader<'a> {
         match &u.target {
             ast::UseTarget::File(path) => self.import_file(into, importing, path, u.span),
             ast::UseTarget::Names(path, names) => {
-                if let Some((module, shown)) = self.std_path(path) {
+                if let Some(first) = names.first()
+                    && let Some((module, shown)) = self.std_path(path, first)
+                {
                     for name in names {
                         self.import_name(into, module, &shown, name, name.span);
                     }
@@ -303,7 +305,7 @@ impl<'a> ModuleLoader<'a> {
                         self.import_qualified(into, module, &whole, u.span);
                     }
                 } else if let Some((last, before)) = path.split_last()
-                    && let Some((module, shown)) = self.std_path(before)
+                    && let Some((module, shown)) = self.std_path(before, last)
                 {
                     self.import_name(into, module, &shown, last, u.span);
                 }
@@ -420,20 +422,23 @@ impl<'a> ModuleLoader<'a> {
         imports.len() - 1
     }
 
-    /// The library module of a path, or a diagnostic.
-    fn std_path(&mut self, path: &[ast::Ident]) -> Option<(ModuleId, String)> {
+    /// The library module of a path, or a diagnostic; `name` is what is wanted of it.
+    fn std_path(&mut self, path: &[ast::Ident], name: &ast::Ident) -> Option<(ModuleId, String)> {
         let whole = joined(path);
         if library::is_module(&whole) {
             return self.std_module(&whole).map(|id| (id, whole));
         }
         let known: Vec<String> = library::MODULES.iter().map(|(n, _)| format!("std.{n}")).collect();
-        if let Some(span) = path.iter().map(|i| i.span).reduce(Span::to) {
-            let d = Diagnostic::error("E0206", format!("there is no module `{whole}`")).at(span, "not found");
-            self.diagnostics.push(match closest(&whole, known.iter().map(String::as_str)) {
-                Some(near) => d.help(format!("did you mean `{near}`?")),
-                None => d.help(format!("the library is {}", known.join(", "))),
-            });
-        }
+        // `use rbf`: the only name stands where a module must
+        let whole = if path.is_empty() { name.node.clone() } else { whole };
+        let span = path.iter().map(|i| i.span).reduce(Span::to).unwrap_or(name.span);
+        let d = Diagnostic::error("E0206", format!("there is no module `{whole}`")).at(span, "not found");
+        let offered = library::find(&name.node);
+        self.diagnostics.push(match (offered.first(), closest(&whole, known.iter().map(String::as_str))) {
+            (Some(item), _) => d.help(format!("write `use {}.{}`", item.module, item.name)),
+            (None, Some(near)) => d.help(format!("did you mean `{near}`?")),
+            (None, None) => d.help(format!("the library is {}", known.join(", "))),
+        });
         None
     }
 

@@ -114,8 +114,8 @@ pub enum Command {
     /// Draw targets from the prior of a model, or from the posterior of a fit
     #[command(after_help = "Example: sbl sample model.sblfit --data new.csv -n 100 --seed 1 > draws.csv")]
     Sample(Sample),
-    /// Show the page of a diagnostic code
-    #[command(after_help = "Example: sbl explain E0301")]
+    /// Show the page of a diagnostic code, or look for words
+    #[command(after_help = "Examples: sbl explain E0301\n          sbl explain separated classes")]
     Explain(Explain),
     /// Show the documentation of a family, function, prior or plan
     #[command(after_help = "Example: sbl doc rbf")]
@@ -399,9 +399,9 @@ pub struct Sample {
 /// `sbl explain`
 #[derive(Args, Debug)]
 pub struct Explain {
-    /// A code such as E0301; without one, all codes are listed
+    /// A code such as E0301, or words to look for; without any, all codes are listed
     #[arg(value_name = "CODE")]
-    pub code: Option<String>,
+    pub words: Vec<String>,
 }
 
 /// `sbl doc`

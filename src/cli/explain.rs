@@ -1,45 +1,66 @@
-//! `sbl explain`: the page of a diagnostic code.
+//! `sbl explain`: the page of a diagnostic code, or what there is about some words.
 
 use sbl::diag::Diagnostic;
 use sbl::diag::codes::{self, CODES};
 use sbl::diag::suggest::closest;
+use sbl::help::{self, Hit};
 
 use super::args::Explain;
 use super::failure::{Exit, Failure};
+use super::layout::{Align, table};
 use super::screen::Screen;
 
-/// Prints the page, or the list of codes.
+/// Hits of a search that are listed.
+const LISTED: usize = 12;
+
+/// Prints the page, the list of codes, or the hits of a search.
 pub fn run(args: &Explain, screen: &Screen) -> Result<Exit, Failure> {
-    let Some(wanted) = &args.code else {
+    if args.words.is_empty() {
         let list: String =
             CODES.iter().map(|c| format!("{}  {}\n", screen.strong(c.code), c.title)).collect();
         screen.result(list.as_bytes())?;
         return Ok(Exit::Done);
-    };
+    }
+    let wanted = args.words.join(" ");
     // `error[E0301]`, as it stands in a message, will do.
     let bare = wanted.trim().trim_start_matches("error").trim_start_matches("warning");
     let bare = bare.trim_matches(|c: char| !c.is_ascii_alphanumeric());
-    match codes::find(bare) {
-        Some(code) => {
-            screen.result(ending_in_newline(code.page).as_bytes())?;
-            Ok(Exit::Done)
-        }
-        None => {
-            let unknown = Diagnostic::error("E0780", format!("there is no diagnostic {wanted:?}"));
-            // a word in place of a code: what there is about it
-            let word = bare.to_lowercase();
-            let about: Vec<&codes::Code> =
-                CODES.iter().filter(|c| word.len() > 2 && c.title.to_lowercase().contains(&word)).collect();
-            let unknown = about.iter().fold(unknown, |d, c| d.note(format!("{}: {}", c.code, c.title)));
-            let near = closest(&bare.to_uppercase(), CODES.iter().map(|c| c.code));
-            Err(Failure::from(match near {
-                _ if !about.is_empty() => unknown.help("`sbl explain CODE` shows one of these"),
-                Some(near) => unknown.help(format!("did you mean {near}? `sbl explain` lists all codes")),
-                None => unknown
-                    .help("`sbl explain` lists all codes; `sbl doc NAME` is about a name of the language"),
-            }))
-        }
+    if let Some(code) = codes::find(bare) {
+        screen.result(ending_in_newline(code.page).as_bytes())?;
+        return Ok(Exit::Done);
     }
+    let unknown = |what: &str| Diagnostic::error("E0780", what);
+    if let Some(near) = closest(&bare.to_uppercase(), CODES.iter().map(|c| c.code)) {
+        return Err(unknown(&format!("there is no diagnostic {wanted:?}"))
+            .help(format!("did you mean {near}? `sbl explain` lists all codes"))
+            .into());
+    }
+    let found = help::search(&wanted);
+    if found.is_empty() {
+        let unknown = unknown(&format!("there is no diagnostic {wanted:?}, and nothing about it"));
+        return Err(match help::similar_word(&wanted) {
+            Some(near) => unknown.help(format!("did you mean `sbl explain {near}`?")),
+            None => unknown.help("`sbl explain` lists all codes, and `sbl doc` all names of the language"),
+        }
+        .into());
+    }
+    screen.note(&format!("there is no diagnostic {wanted:?}; this is about it:"));
+    screen.result(list(&found, "sbl explain", "sbl doc").as_bytes())?;
+    Ok(Exit::Done)
+}
+
+/// Hits of a search, each behind what shows it.
+pub fn list(found: &[Hit], of_code: &str, of_name: &str) -> String {
+    let row = |hit: &Hit| {
+        let shows = if hit.is_code { of_code } else { of_name };
+        vec![format!("{shows} {}", hit.name), hit.summary.clone()]
+    };
+    let rows: Vec<Vec<String>> = found.iter().take(LISTED).map(row).collect();
+    let mut lines = table(None, &[Align::Left, Align::Left], &rows);
+    if found.len() > LISTED {
+        lines.push(format!("  and {} more", found.len() - LISTED));
+    }
+    lines.join("\n") + "\n"
 }
 
 /// The text with exactly one newline at its end.

@@ -10,7 +10,7 @@ mod completions;
 mod cv;
 pub mod doc;
 mod emit;
-mod explain;
+pub mod explain;
 pub mod failure;
 mod fit;
 mod fmt;

@@ -5,6 +5,9 @@ use super::{builtin, family, library};
 use crate::diag::Diagnostic;
 use crate::diag::suggest::closest;
 
+/// Entries that are named where nothing has the name that was asked for.
+const MENTIONED: usize = 5;
+
 /// All entries of a kind.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Section {
@@ -78,6 +81,14 @@ pub fn look_up(name: &str) -> Result<Vec<Entry>, Diagnostic> {
         None if crate::diag::codes::find(bare).is_some() => {
             unknown.help(format!("it is a diagnostic: `sbl explain {bare}`"))
         }
-        None => unknown.help("`sbl doc` lists all names; for a diagnostic, `sbl explain CODE`"),
+        None => {
+            let about = super::search(name);
+            let listed = about.iter().filter(|hit| !hit.is_code).take(MENTIONED);
+            let unknown = listed.fold(unknown, |d, hit| d.note(format!("{}: {}", hit.name, hit.summary)));
+            match about.iter().find(|hit| !hit.is_code) {
+                Some(hit) => unknown.help(format!("`sbl doc {}` is about it", hit.name)),
+                None => unknown.help("`sbl doc` lists all names; for a diagnostic, `sbl explain CODE`"),
+            }
+        }
     })
 }

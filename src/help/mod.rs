@@ -19,7 +19,9 @@ mod library;
 mod note;
 mod plain;
 mod reference;
+mod search;
 
 pub use contents::{Section, contents, entries, entry, look_up};
 pub use entry::{Argument, Entry, Kind};
 pub use reference::{Page, reference};
+pub use search::{Hit, search, similar_word};

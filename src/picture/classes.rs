@@ -166,7 +166,7 @@ fn map(ground: &Ground<'_>, first: usize, second: usize) -> Result<Figure, Error
                 let others = p.iter().enumerate().filter(|(j, _)| *j != k).map(|(_, p)| *p);
                 p.get(k).copied().unwrap_or(f64::NAN) - others.fold(f64::NEG_INFINITY, f64::max)
             });
-            let fill = Colour::SERIES[k % Colour::SERIES.len()].tint(0.12 + 0.12 * (k % 4) as f64);
+            let fill = Colour::SERIES[k % Colour::SERIES.len()].as_light_as(0.93 - 0.09 * (k % 4) as f64);
             let shade = (k % 4) as u8;
             panel.draw(Layer::named(level, Shape::Region { grid: lead.clone(), level: 0.0, fill, shade }));
             let stroke = Stroke::solid(Colour::BLACK, 1.4);

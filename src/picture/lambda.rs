@@ -1,6 +1,7 @@
 //! What a weight earns as a function of its precision, and where that is largest (Faul and Tipping 2002).
 
 use super::Kind;
+use super::names::Names;
 use crate::error::Error;
 use crate::scene::figure::{Form, GUIDE, Marker};
 use crate::scene::ticks::number;
@@ -31,6 +32,7 @@ fn stationary(q: f64, s: f64) -> Option<f64> {
 }
 
 pub(super) fn figure(fit: &Fit) -> Result<Figure, Error> {
+    let names = Names::of(fit);
     let mut entries: Vec<Entry> = Vec::new();
     for block in &fit.posterior().blocks {
         let node = fit.model().typed().nodes.get(block.node.index()).map_or("", |n| n.name.as_str());
@@ -39,7 +41,11 @@ pub(super) fn figure(fit: &Fit) -> Result<Figure, Error> {
             let (Some(Some(q)), Some(Some(s))) = (block.q.get(i), block.s.get(i)) else { continue };
             let place = block.active.binary_search(&i).ok();
             let relevant = place.is_some() && (block.active.len() < block.len || q * q > *s);
-            let label = place.and_then(|k| labels.as_ref()?.get(k).cloned());
+            let label = match (&labels, place) {
+                (Some(labels), Some(k)) => labels.get(k).cloned(),
+                (Some(_), None) => names.entry(block.node, i, block.len),
+                (None, _) => None,
+            };
             let label = label.unwrap_or_else(|| {
                 if block.len == 1 { node.to_owned() } else { format!("{node}[{}]", i + 1) }
             });

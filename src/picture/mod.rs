@@ -19,6 +19,7 @@ mod classes;
 mod curve;
 mod ground;
 mod lambda;
+mod names;
 mod observed;
 mod ordinal;
 mod partial;

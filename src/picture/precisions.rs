@@ -1,6 +1,7 @@
 //! Precisions on a logarithmic scale, the pruned ones at the edge.
 
 use super::Kind;
+use super::names::Names;
 use crate::check::typed::NodeId;
 use crate::error::Error;
 use crate::scene::figure::{Form, Marker};
@@ -14,6 +15,7 @@ const PANELS: usize = 3;
 pub(super) fn figure(fit: &Fit) -> Result<Figure, Error> {
     let typed = fit.model().typed();
     let name = |id: NodeId| typed.nodes.get(id.index()).map_or("", |n| n.name.as_str());
+    let names = Names::of(fit);
     let mut single = Vec::new();
     let mut panels = Vec::new();
     let mut unnamed = 0;
@@ -21,7 +23,9 @@ pub(super) fn figure(fit: &Fit) -> Result<Figure, Error> {
         match (values.as_slice(), typed.nodes.get(id.index()).is_some_and(|n| n.ty.shape.is_empty())) {
             ([Some(value)], true) => single.push(format!("{} = {}", name(*id), number(*value))),
             (_, true) => {}
-            (values, false) if panels.len() < PANELS => panels.push(panel(fit, name(*id), values)),
+            (values, false) if panels.len() < PANELS => {
+                panels.push(panel(fit, (*id, name(*id)), values, &names));
+            }
             _ => unnamed += 1,
         }
     }
@@ -53,7 +57,7 @@ pub(super) fn figure(fit: &Fit) -> Result<Figure, Error> {
     })
 }
 
-fn panel(fit: &Fit, name: &str, values: &[Option<f64>]) -> Panel {
+fn panel(fit: &Fit, (id, name): (NodeId, &str), values: &[Option<f64>], names: &Names) -> Panel {
     let kept: Vec<(f64, f64)> =
         values.iter().enumerate().filter_map(|(i, v)| v.map(|v| (i as f64 + 1.0, v))).collect();
     let pruned: Vec<usize> = (0..values.len()).filter(|i| values[*i].is_none()).collect();
@@ -67,14 +71,16 @@ fn panel(fit: &Fit, name: &str, values: &[Option<f64>]) -> Panel {
     let n = values.len() as f64;
     let mut x = Axis::new(format!("entry of {name}")).within(0.5 - 0.02 * n, n + 0.5 + 0.02 * n);
     if values.len() <= 12 {
-        // a kept entry by its label, the others by their number
+        // by its name; an entry that has none, or is pruned and forgotten, by its number
         let node = fit.node(name).ok();
         let label = |k: usize| node.as_ref().and_then(|n: &NodeResult| n.labels.as_ref()?.get(k).cloned());
-        let names = (0..values.len()).map(|i| {
+        let is_named = node.as_ref().is_some_and(|n| n.labels.is_some());
+        let shown = (0..values.len()).map(|i| {
             let place = kept.iter().position(|(at, _)| *at == i as f64 + 1.0);
-            (i as f64 + 1.0, place.and_then(label).unwrap_or_else(|| (i + 1).to_string()))
+            let pruned = || names.entry(id, i, values.len()).filter(|_| is_named);
+            (i as f64 + 1.0, place.and_then(label).or_else(pruned).unwrap_or_else(|| (i + 1).to_string()))
         });
-        x = x.named(names.collect());
+        x = x.named(shown.collect());
     }
     let mut panel = Panel::new(x, y);
     panel.title = format!("{name}: {} of {} finite", kept.len(), values.len());

@@ -10,6 +10,7 @@ use super::engine::Engine;
 use super::files::verify_file;
 use super::reply::Reply;
 use crate::cli::args::GraphFormat;
+use crate::cli::binding;
 use crate::cli::failure::Failure;
 use crate::cli::{graph, load};
 
@@ -67,7 +68,13 @@ impl Engine {
     pub(super) fn plan(&mut self, arguments: &str, reply: &mut Reply) -> Result<(), Failure> {
         no_arguments("plan", arguments)?;
         let model = self.model()?;
-        reply.result(plan::text(model.plan()?, model.typed()));
+        // data decide about the schedule; data that the model cannot take yet decide nothing
+        let bound = self.state.data.as_ref().and_then(|data| binding::bind(model, data).ok());
+        let plan = match bound {
+            Some(bound) => model.plan_for(&bound.value)?,
+            None => model.plan()?.clone(),
+        };
+        reply.result(plan::text(&plan, model.typed()));
         Ok(())
     }
 }

@@ -28,7 +28,16 @@ pub struct Changes {
     /// Values, node by node in the order of the program.
     pub values: Vec<Change>,
     /// Which entries went and came, one line each.
-    pub moves: Vec<String>,
+    pub moves: Vec<Move>,
+}
+
+/// Entries of a node that went, or came.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Move {
+    /// The node.
+    pub node: String,
+    /// What is said of it.
+    pub text: String,
 }
 
 /// An entry that is there in both states.
@@ -109,10 +118,12 @@ fn of_node(name: &str, old: &NodeResult, new: &NodeResult, all: &mut Changes) {
         if labels.len() > NAMED { format!("{named}, …") } else { named }
     };
     if !gone.is_empty() {
-        all.moves.push(format!("{name}: {} pruned, {} left: {}", gone.len(), is.len(), many(&gone)));
+        let text = format!("{name}: {} pruned, {} left: {}", gone.len(), is.len(), many(&gone));
+        all.moves.push(Move { node: name.to_owned(), text });
     }
     if !come.is_empty() {
-        all.moves.push(format!("{name}: {} added, {} now: {}", come.len(), is.len(), many(&come)));
+        let text = format!("{name}: {} added, {} now: {}", come.len(), is.len(), many(&come));
+        all.moves.push(Move { node: name.to_owned(), text });
     }
 }
 

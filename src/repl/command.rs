@@ -1,6 +1,7 @@
 //! The commands: one table that serves the engine, `:help`, completion and hints.
 
 use sbl::diag::Diagnostic;
+use sbl::diag::suggest::closest;
 
 use super::engine::Engine;
 use super::reply::Reply;
@@ -104,7 +105,7 @@ pub const COMMANDS: &[Command] = &[
     command("predict", "{x: […]} or FILE", "predict new rows", Takes::Inputs, Engine::predict),
     command(
         "score",
-        "FILE…",
+        "[FILE…]",
         "measure the fit on data whose targets are known",
         Takes::Files(DATA),
         Engine::score,
@@ -146,6 +147,17 @@ pub fn of(text: &str) -> Option<(&'static Command, &str)> {
     let (word, arguments) = text.split_at(end);
     let name = ALIASES.iter().find(|(alias, _)| *alias == word).map_or(word, |(_, name)| name);
     COMMANDS.iter().find(|c| c.name == name).map(|c| (c, arguments))
+}
+
+/// There is no such command; what may have been meant.
+pub fn unknown(text: &str) -> Failure {
+    let word = text.split_whitespace().next().unwrap_or_default();
+    let unknown = Diagnostic::error("E0790", format!("there is no command `:{word}`"));
+    match closest(word, COMMANDS.iter().map(|c| c.name)) {
+        Some(near) => unknown.help(format!("did you mean `:{near}`? `:help` lists all commands")),
+        None => unknown.help("`:help` lists all commands"),
+    }
+    .into()
 }
 
 /// Words separated by blanks; quotes hold one together.

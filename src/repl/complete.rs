@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use sbl::check::library;
+use sbl::diag::codes::CODES;
 use sbl::dist::Elem;
 use sbl::graph::Format;
 use sbl::syntax::token::{KEYWORDS, Token, TokenKind, lex};
@@ -61,8 +62,9 @@ fn of_command(view: &View, takes: Takes, line: &str, arguments: &str) -> Candida
         }
         Takes::Topic => {
             let commands = COMMANDS.iter().map(|c| format!(":{}", c.name));
-            let known = view.callables().map(|f| f.name.clone());
-            among(start, word, commands.chain(known).chain(nodes()))
+            let known = sbl::help::entries().into_iter().map(|e| e.name).chain(["keys".to_owned()]);
+            let codes = CODES.iter().map(|c| c.code.to_owned());
+            among(start, word, commands.chain(known).chain(codes).chain(nodes()))
         }
         Takes::Setting => among(start, word, view.constants.iter().map(|c| format!("{c} = "))),
         Takes::Model => among(start, word, view.models.iter().cloned()),
@@ -273,6 +275,8 @@ mod tests {
     #[test]
     fn arguments_of_commands() {
         assert_eq!(words(":why ta"), ["tau"]);
+        assert_eq!(words(":help min"), ["min", "min_gain"]);
+        assert_eq!(words(":help E080").first().map(String::as_str), Some("E0801"));
         assert_eq!(words(":dsep x t gi"), ["given"]);
         assert_eq!(words(":fit lap"), ["laplace"]);
         assert_eq!(words(":fit evidence(upd"), ["updates = "]);

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use sbl::data::Data;
 use sbl::diag::Diagnostic;
-use sbl::diag::suggest::closest;
 use sbl::{Cancel, Fit, Model, Options, Progress};
 
 use super::command::{self, COMMANDS};
@@ -86,15 +85,7 @@ impl Engine {
         let rest = entry.trim().trim_start_matches(':');
         match command::of(rest) {
             Some((command, arguments)) => (command.run)(self, arguments.trim(), reply),
-            None => {
-                let word = rest.split_whitespace().next().unwrap_or_default();
-                let unknown = Diagnostic::error("E0790", format!("there is no command `:{word}`"));
-                Err(match closest(word, COMMANDS.iter().map(|c| c.name)) {
-                    Some(near) => unknown.help(format!("did you mean `:{near}`? `:help` lists all commands")),
-                    None => unknown.help("`:help` lists all commands"),
-                }
-                .into())
-            }
+            None => Err(command::unknown(rest)),
         }
     }
 

@@ -170,7 +170,7 @@ impl Engine {
             reply.result(self.state.seed.to_string());
             return Ok(());
         }
-        let next = State { seed: number("seed", arguments, 0, 0)?, ..self.state.clone() };
+        let next = State { seed: number("seed", arguments, 0, 0)?, walk: None, ..self.state.clone() };
         self.commit(next);
         Ok(())
     }

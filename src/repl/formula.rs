@@ -46,6 +46,12 @@ pub fn of_node(plan: &Plan, model: &Model, node: &str, phase: &str) -> Option<Fo
         .then(|| Formula { text: format!("{node} {}", dag.definition), of: "by its definition".to_owned() })
 }
 
+/// The formula by which entries of a node went or came.
+pub fn of_move(plan: &Plan, model: &Model, node: &str, phase: &str) -> Option<Formula> {
+    let pruned = || step(plan, |does| does.starts_with("prune"));
+    if phase == "one function at a time" { of_node(plan, model, node, phase) } else { pruned() }
+}
+
 fn step(plan: &Plan, is: impl Fn(&str) -> bool) -> Option<Formula> {
     let step: &Step = plan.steps.iter().find(|s| is(&s.does))?;
     Some(Formula { text: step.formula.clone(), of: format!("{}; {}", step.does, step.source) })

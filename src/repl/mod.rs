@@ -15,6 +15,7 @@ mod helper;
 mod highlight;
 mod hint;
 mod history;
+mod keys;
 mod loose;
 mod plot;
 mod reply;

@@ -6,12 +6,13 @@
 
 use std::sync::{Arc, Mutex};
 
+use sbl::plan::ir::Plan;
 use sbl::{Fit, Options, Progress};
 
-use super::change::{Change, changes};
+use super::change::changes;
 use super::command::number;
 use super::engine::Engine;
-use super::formula::{Formula, of_node};
+use super::formula::{Formula, of_move, of_node};
 use super::reply::Reply;
 use super::state::{State, Walk};
 use crate::cli::failure::Failure;
@@ -73,8 +74,7 @@ impl Engine {
             if n > 1 {
                 reply.result(self.listed(from.taken, &steps, &fit));
             }
-            let formulas = |node: &str| of_node(&plan, fit.model(), node, phase);
-            reply.result(self.changed(&from, count, &fit, phase, &formulas));
+            reply.result(self.changed(&from, count, &fit, phase, &plan));
         }
         if ended_now {
             reply.note(ended(&fit, count));
@@ -115,14 +115,7 @@ impl Engine {
     }
 
     /// The table of what changed.
-    fn changed(
-        &self,
-        from: &Walk,
-        count: usize,
-        fit: &Fit,
-        phase: &str,
-        formula: &dyn Fn(&str) -> Option<Formula>,
-    ) -> String {
+    fn changed(&self, from: &Walk, count: usize, fit: &Fit, phase: &str, plan: &Plan) -> String {
         let style = &self.style;
         let title = if count == from.taken + 1 {
             format!("iteration {count}: {phase}")
@@ -138,27 +131,35 @@ impl Engine {
             format!("{name} {} {arrow} {} ({rise}{})", shown(old, 6), shown(new, 6), shown(new - old, 3)),
         ];
         let mut legend: Vec<Formula> = Vec::new();
-        let mut rows = Vec::new();
+        let (mut rows, mut moves) = (Vec::new(), Vec::new());
         let found = changes(from.fit.result(), fit.result());
-        for change in found.values {
-            let by = formula(&change.node).map(|f| {
-                let at = legend.iter().position(|l| *l == f).unwrap_or_else(|| {
-                    legend.push(f);
-                    legend.len() - 1
-                });
-                letter(at)
+        let mut by = |formula: Option<Formula>| {
+            let Some(formula) = formula else { return String::new() };
+            let at = legend.iter().position(|l| *l == formula).unwrap_or_else(|| {
+                legend.push(formula);
+                legend.len() - 1
             });
-            rows.push(row(&change, by.unwrap_or_default()));
+            letter(at)
+        };
+        for change in &found.values {
+            let by = by(of_node(plan, fit.model(), &change.node, phase));
+            rows.push(vec![change.what.clone(), change.before.clone(), change.after.clone(), by]);
         }
-        if rows.is_empty() && found.moves.is_empty() {
+        for moved in &found.moves {
+            let by = by(of_move(plan, fit.model(), &moved.node, phase));
+            moves.push(format!("  {}  {by}", moved.text).trim_end().to_owned());
+        }
+        if rows.is_empty() && moves.is_empty() {
             lines.push("  nothing changed".to_owned());
             return lines.join("\n");
         }
-        lines.extend(found.moves.into_iter().map(|m| format!("  {m}")));
-        let align = [Align::Left, Align::Right, Align::Right, Align::Left];
-        let mut body = table(Some(&["", "before", "after", "by"]), &align, &rows).into_iter();
-        lines.extend(body.next().map(|head| style.faint(&head)));
-        lines.extend(body);
+        lines.extend(moves);
+        if !rows.is_empty() {
+            let align = [Align::Left, Align::Right, Align::Right, Align::Left];
+            let mut body = table(Some(&["", "before", "after", "by"]), &align, &rows).into_iter();
+            lines.extend(body.next().map(|head| style.faint(&head)));
+            lines.extend(body);
+        }
         for (i, formula) in legend.iter().enumerate() {
             lines.push(format!(
                 "  {}  {}  {}",
@@ -169,10 +170,6 @@ impl Engine {
         }
         lines.join("\n")
     }
-}
-
-fn row(change: &Change, by: String) -> Vec<String> {
-    vec![change.what.clone(), change.before.clone(), change.after.clone(), by]
 }
 
 fn letter(i: usize) -> String {

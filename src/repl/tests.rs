@@ -4,6 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use super::command::COMMANDS;
 use super::engine::{Engine, Host, Nobody, Watch};
+use super::help::usage;
+use super::keys::KEYS;
 use super::reply::Reply;
 use crate::cli::screen::Screen;
 
@@ -90,7 +92,7 @@ fn commands_about_the_graph() {
     assert!(ok(&mut e, ":blanket w").contains("children: t"));
     assert!(ok(&mut e, ":dsep w.alpha t given w").contains("are independent given w"));
     assert!(ok(&mut e, ":dsep w tau given t").contains("can depend"));
-    assert!(ok(&mut e, ":plan").contains("plan evidence"));
+    assert!(ok(&mut e, ":plan").contains("plan evidence, schedule batch"));
     wrong(&mut e, ":blanket nobody", "E0551");
     wrong(&mut e, ":dsep w", "E0791");
     wrong(&mut e, ":graph out.xyz", "E0791");
@@ -170,16 +172,24 @@ fn why_speaks_of_nodes_and_weights() {
 /// The iterations of `:step` are those of `:fit`, and a fit after steps is the same to the bit.
 #[test]
 fn steps_are_those_of_the_fit() {
-    for infer in ["evidence", "sequential", "variational", "evidence(updates = em, max_iter = 60)"] {
+    for infer in
+        ["", "auto", "evidence", "sequential", "variational", "evidence(updates = em, max_iter = 60)"]
+    {
+        let stated = |e: &mut Engine| {
+            if !infer.is_empty() {
+                ok(e, &format!("infer {infer}"));
+            }
+        };
         let mut e = lecture();
-        ok(&mut e, &format!("infer {infer}"));
+        stated(&mut e);
         ok(&mut e, ":fit");
         let whole = bits(&e);
         let trace = e.state().fit.as_ref().unwrap().result().objective.trace.clone();
         let mut stepped = lecture();
-        ok(&mut stepped, &format!("infer {infer}"));
+        stated(&mut stepped);
         let first = ok(&mut stepped, ":step");
-        assert!(first.contains("iteration 1: ") && first.contains("before"), "{infer}: {first}");
+        // what changed, and by which formula
+        assert!(first.contains("iteration 1: ") && first.contains("\n  a  "), "{infer}: {first}");
         let more = ok(&mut stepped, ":step 4");
         assert!(more.contains("iterations 2 to 5"), "{infer}: {more}");
         let walk = stepped.state().walk.clone().unwrap();
@@ -188,12 +198,46 @@ fn steps_are_those_of_the_fit() {
         assert_eq!(so_far.as_slice(), &trace[..so_far.len()], "{infer}");
         // five at once are one and four
         let mut at_once = lecture();
-        ok(&mut at_once, &format!("infer {infer}"));
+        stated(&mut at_once);
         ok(&mut at_once, ":step 5");
         assert_eq!(bits(&at_once), bits(&stepped), "{infer}");
         ok(&mut stepped, ":fit");
         assert_eq!(bits(&stepped), whole, "{infer}");
     }
+}
+
+/// A step is made by the method that `:fit` takes: that of the program, or of `auto`, whatever it chooses for the
+/// model at hand; a method given to `:fit` alone is for that fit only.
+#[test]
+fn steps_follow_the_method_of_the_program() {
+    let phase = |e: &mut Engine| {
+        let shown = ok(e, ":step");
+        shown.lines().next().unwrap().to_owned()
+    };
+    let mut e = lecture();
+    assert_eq!(phase(&mut e), "iteration 1: update precisions (MacKay)");
+    ok(&mut e, "infer evidence(updates = em)");
+    assert_eq!(phase(&mut e), "iteration 1: update precisions (EM)");
+    ok(&mut e, "infer sequential");
+    assert_eq!(phase(&mut e), "iteration 1: one function at a time");
+    ok(&mut e, "infer auto");
+    assert_eq!(phase(&mut e), "iteration 1: update precisions (MacKay)");
+    ok(&mut e, ":fit sequential");
+    assert_eq!(phase(&mut e), "iteration 1: update precisions (MacKay)");
+    // what comes has its formula as what changes has
+    ok(&mut e, "infer sequential");
+    let shown = ok(&mut e, ":step");
+    assert!(
+        shown.contains("added, 1 now: ") && shown.contains("  a  q_i² > s_i: add or re-estimate"),
+        "{shown}"
+    );
+    ok(&mut e, "infer auto");
+    // auto goes with the model
+    ok(&mut e, "tau ~ Gamma(1e-3, 1e-3)");
+    ok(&mut e, ":fit");
+    assert_eq!(e.state().fit.as_ref().unwrap().result().plan.method, "variational");
+    ok(&mut e, ":step");
+    assert_eq!(e.state().fit.as_ref().unwrap().result().plan.method, "variational");
 }
 
 #[test]
@@ -317,8 +361,30 @@ fn help_and_unknown_commands() {
     let list = ok(&mut e, ":help");
     for c in COMMANDS {
         assert!(list.contains(&format!(":{}", c.name)), "{}", c.name);
-        assert!(ok(&mut e, &format!(":help :{}", c.name)).contains(c.summary));
+        let page = ok(&mut e, &format!(":help :{}", c.name));
+        let (head, text) = page.split_once("\n\n").unwrap();
+        assert_eq!(head, usage(c));
+        assert!(text.lines().next().unwrap().len() > 60, "`:{}` is not explained: {text}", c.name);
+        assert!(text.contains(&format!("    sbl> :{}", c.name)), "`:{}` has no example: {text}", c.name);
+        assert!(!text.contains("```") && text.lines().all(|l| l.chars().count() <= 130), "{text}");
     }
+    assert_eq!(ok(&mut e, ":help :q"), ok(&mut e, ":help :quit"));
+    assert!(wrong(&mut e, ":help :fti", "E0790").contains("did you mean `:fit`?"));
+    for (key, does) in KEYS {
+        assert!(ok(&mut e, ":help keys").contains(&format!("  {key}  ")), "{key}");
+        let row = format!("| {key} | {does} |");
+        assert!(include_str!("../../docs/repl.md").contains(&row), "docs/repl.md has no line {row}");
+    }
+    // everything that `sbl doc` and `sbl explain` show
+    for entry in sbl::help::entries() {
+        let page = ok(&mut e, &format!(":help {}", entry.name));
+        assert!(page.contains(&entry.signature) && page.contains("Example:"), "{}: {page}", entry.name);
+    }
+    for code in sbl::diag::codes::CODES {
+        assert_eq!(ok(&mut e, &format!(":help {}", code.code)).trim_end(), code.page.trim_end());
+    }
+    assert!(ok(&mut e, ":help data").contains("`:help :data` is about the command"));
+    assert!(ok(&mut e, ":help convergence").contains(":help W0808"));
     assert!(ok(&mut e, ":help Normal").contains("precision"));
     assert!(ok(&mut e, ":help E0790").contains("# E0790"));
     wrong(&mut e, ":help nothing_of_the_kind", "E0781");
@@ -429,6 +495,91 @@ fn no_line_ends_the_session() {
     assert!(!e.enter(&long).quit);
     let deep = format!("{}1{}", "(".repeat(5_000), ")".repeat(5_000));
     assert!(!e.enter(&deep).quit);
+    // whatever pieces of the language, of commands and of noise are put together
+    let words = [
+        ":fit",
+        ":step",
+        ":predict",
+        ":help",
+        ":why",
+        ":undo",
+        ":graph",
+        ":plot",
+        ":list",
+        ":model",
+        ":data",
+        ":set",
+        ":seed",
+        ":score",
+        ":sample",
+        ":show",
+        ":blanket",
+        ":dsep",
+        ":plan",
+        ":load",
+        ":save",
+        "quit",
+        ":q!",
+        ":quit now",
+        "w",
+        "x",
+        "t",
+        "tau",
+        "phi",
+        "[",
+        "]",
+        "(",
+        ")",
+        "{",
+        "}",
+        "~",
+        "=",
+        ":",
+        ";",
+        ",",
+        "Normal",
+        "ard",
+        "let",
+        "data",
+        "plate",
+        "infer",
+        "1",
+        "-2.5",
+        "1e400",
+        "\"",
+        "'",
+        "\t",
+        "\u{1b}[A",
+        "\u{3}",
+        "\u{4}",
+        "\u{0}",
+        "🙂",
+        "#",
+        "##",
+        "\\",
+        "/",
+        "given",
+        "evidence",
+    ];
+    let mut state = 7_u64;
+    let mut any = |n: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % n
+    };
+    let mut fresh = lecture();
+    for _ in 0..400 {
+        let count = 1 + any(7);
+        let line: Vec<&str> = (0..count).map(|_| words[any(words.len())]).collect();
+        let line = line.join(if any(2) == 0 { " " } else { "" });
+        // what they ask for may be a file, which nothing here may write
+        if line.contains(":save") || line.contains(":plot") || line.contains(":graph") {
+            continue;
+        }
+        let quits = super::command::of(line.trim().trim_start_matches(':')).is_some_and(|(c, rest)| {
+            line.trim().starts_with(':') && c.name == "quit" && rest.trim().is_empty()
+        });
+        assert_eq!(fresh.enter(&line).quit, quits, "{line:?}");
+    }
     // and prefixes of a whole session
     let session = format!("{SINC}\n:data examples/data/sinc.csv\nmean(w[50]) + sd(phi)");
     for end in (0..session.len()).filter(|i| session.is_char_boundary(*i)).step_by(7) {

@@ -138,6 +138,19 @@ impl<'a> Control<'a> {
     }
 }
 
+impl Control<'_> {
+    /// Ends a start whose trace began at `from`, and gives that trace: where the last change of the set of
+    /// weights left nothing to settle, the point that it led to is an iteration of its own.
+    pub fn close(&mut self, from: usize, core: &Core, point: &Point, objective: f64) -> Vec<f64> {
+        let last = self.trace.get(from..).and_then(<[f64]>::last);
+        let there = last.is_some_and(|last| (last - objective).abs() <= 1e-12 * (1.0 + objective.abs()));
+        if self.stopped.is_none() && !there {
+            self.note(core, point, objective, 0.0, "settled");
+        }
+        self.trace.get(from..).unwrap_or_default().to_vec()
+    }
+}
+
 impl Core {
     /// Indices in the problem of the active and the flat weights, ascending.
     pub fn kept(&self, active: &[usize]) -> Vec<usize> {

@@ -116,7 +116,7 @@ fn agrees(exact: &Exact, core: &Core, point: &Point, source: &mut dyn Source) ->
 
 /// The best of all starts; if it is interrupted, the best so far, or where the last iteration ended.
 fn search(core: &Core, choice: Choice, control: &mut Control<'_>) -> Result<Found, Failure> {
-    let mut best = None;
+    let (from, mut best) = (control.trace.len(), None);
     match attempt(|| search_on(core, choice, control, &mut best)) {
         Ok(done) => done?,
         Err(halt) => control.halted(halt),
@@ -124,7 +124,11 @@ fn search(core: &Core, choice: Choice, control: &mut Control<'_>) -> Result<Foun
     let before_the_first = || Point { x: start(core, Start::default()), active: core.without_own() };
     Ok(match best {
         Some((_, found)) => found,
-        None => Found { point: control.last.take().unwrap_or_else(before_the_first), held_first: false },
+        None => Found {
+            point: control.last.take().unwrap_or_else(before_the_first),
+            trace: control.trace[from..].to_vec(),
+            held_first: false,
+        },
     })
 }
 
@@ -136,10 +140,12 @@ fn search_on(
 ) -> Result<(), Failure> {
     for attempt in 0..=control.options.restarts {
         let begin = Begin::of(core, attempt, choice, control.options, best.as_ref().map(|b| &b.1.point));
-        let found = run(core, begin, control)?;
-        let objective = Position::new(core, &found.point)?.objective;
-        if best.as_ref().is_none_or(|b| objective > b.0 + 1e-9 * (1.0 + b.0.abs())) {
-            *best = Some((objective, found));
+        let from = control.trace.len();
+        let (point, held_first) = run(core, begin, control)?;
+        let here = Position::new(core, &point)?;
+        let trace = control.close(from, core, &point, here.posterior.log_evidence);
+        if best.as_ref().is_none_or(|b| here.objective > b.0 + 1e-9 * (1.0 + b.0.abs())) {
+            *best = Some((here.objective, Found { point, trace, held_first }));
         }
         if control.stopped.is_some() {
             break;
@@ -202,7 +208,9 @@ pub fn resume(
     }
     shielded(|| {
         let takes_up = findings::TakesUp::new(&core, problem, &mut stored(problem)?)?;
-        finish(&core, problem, &takes_up, Found { point, held_first }, rank, control)
+        let objective = Position::new(&core, &point)?.posterior.log_evidence;
+        let trace = control.close(0, &core, &point, objective);
+        finish(&core, problem, &takes_up, Found { point, trace, held_first }, rank, control)
     })
 }
 
@@ -266,8 +274,8 @@ impl Begin {
     }
 }
 
-/// From one start to its optimum.
-fn run(core: &Core, begin: Begin, control: &mut Control<'_>) -> Result<Found, Failure> {
+/// From one start to its optimum; also whether the noise was held at first.
+fn run(core: &Core, begin: Begin, control: &mut Control<'_>) -> Result<(Point, bool), Failure> {
     let held_first = is_undetermined(core);
     let all_free = vec![false; core.hypers.len()];
     let held = if held_first { core.is_noise() } else { all_free.clone() };
@@ -281,7 +289,7 @@ fn run(core: &Core, begin: Begin, control: &mut Control<'_>) -> Result<Found, Fa
     if held_first {
         active_set(core, &mut point, &all_free, false, control)?;
     }
-    Ok(Found { point, held_first })
+    Ok((point, held_first))
 }
 
 /// At least twice as many prunable functions as observations, and a noise to be estimated from them.

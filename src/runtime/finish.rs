@@ -14,6 +14,8 @@ use super::solution::{Certificate, Failure, Report, Solution};
 /// Where a start led.
 pub(crate) struct Found {
     pub point: Point,
+    /// The objective at its iterations.
+    pub trace: Vec<f64>,
     /// Whether the noise was held while weights were chosen.
     pub held_first: bool,
 }
@@ -35,7 +37,7 @@ pub(crate) fn finish(
     rank: Option<usize>,
     control: Control<'_>,
 ) -> Result<Solution, Failure> {
-    let Found { point, held_first } = found;
+    let Found { point, trace, held_first } = found;
     let here = Position::new(core, &point)?;
     let factors = Factors::new(core, &core.roots(&point.x), &here.posterior, &here.detail);
     let weights = weights(core, &here);
@@ -68,7 +70,7 @@ pub(crate) fn finish(
         factors: vec![None; core.hypers.len()],
         log_evidence: here.posterior.log_evidence,
         hyperprior: core.has_prior().then(|| core.ln_prior(&point.x, &live)),
-        trace: control.trace,
+        trace,
         q,
         s,
         gain,

@@ -83,12 +83,14 @@ impl Position {
     }
 }
 
-/// Newton's method with Levenberg-Marquardt damping until the slope is below `tolerance`.
+/// Newton's method with Levenberg-Marquardt damping until the slope is below `tolerance`. Only steps that
+/// are no trial are iterations of the fit.
 fn newton(
     core: &Core,
     point: &mut Point,
     frozen: &[bool],
     tolerance: f64,
+    trial: bool,
     control: &mut Control<'_>,
 ) -> Result<Position, Failure> {
     let mut here = Position::new(core, point)?;
@@ -126,7 +128,9 @@ fn newton(
                 *point = next;
                 here = there;
                 damping = if damping < 1e-3 { 0.0 } else { damping * 0.03 };
-                control.record(core, point, &here.posterior, "Newton steps");
+                if !trial {
+                    control.record(core, point, &here.posterior, "Newton steps");
+                }
             }
             // nothing rises: the optimum to rounding
             None => break,
@@ -170,9 +174,9 @@ pub(crate) fn active_set(
     let mut block_added = vec![0_u8; core.hypers.len()];
     let min_gain = control.options.min_gain;
     while control.may_go_on() {
-        let mut here = newton(core, point, frozen, NEAR, control)?;
+        let mut here = newton(core, point, frozen, NEAR, false, control)?;
         if here.violators(core).is_empty() {
-            here = newton(core, point, frozen, flat_slope(core, control.options.tol), control)?;
+            here = newton(core, point, frozen, flat_slope(core, control.options.tol), false, control)?;
         }
         if control.stopped.is_some() {
             return Ok(());
@@ -270,8 +274,8 @@ fn remove_block(
         // refitting helps only so much: try where the block earns little, or has no optimum
         let mut objective = there.objective;
         if objective < here.objective - min_gain && here.objective - objective < 3.0 + min_gain {
-            objective =
-                newton(core, &mut without, frozen, flat_slope(core, control.options.tol), control)?.objective;
+            let tolerance = flat_slope(core, control.options.tol);
+            objective = newton(core, &mut without, frozen, tolerance, true, control)?.objective;
         }
         if objective >= here.objective - min_gain.max(1e-9) {
             *point = without;

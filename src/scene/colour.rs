@@ -33,6 +33,11 @@ impl Colour {
         Colour(mix(self.0), mix(self.1), mix(self.2))
     }
 
+    /// The tint of this lightness: so regions differ where there is no colour.
+    pub fn as_light_as(self, luma: f64) -> Colour {
+        self.tint((1.0 - luma) / (1.0 - self.luma()))
+    }
+
     /// `#0072b2`
     pub fn hex(self) -> String {
         format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
@@ -53,6 +58,9 @@ mod tests {
         assert_eq!(Colour::BLUE.tint(1.0), Colour::BLUE);
         assert_eq!(Colour::BLUE.tint(0.0), Colour::WHITE);
         assert!(Colour::BLUE.tint(0.2).luma() > Colour::BLUE.tint(0.5).luma());
+        for colour in Colour::SERIES {
+            assert!((colour.as_light_as(0.8).luma() - 0.8).abs() < 0.01, "{colour:?}");
+        }
         assert_eq!(Colour::BLUE.hex(), "#0072b2");
     }
 }

@@ -32,8 +32,7 @@ impl Cancel {
         Self::default()
     }
 
-    /// Nothing is wanted any more: the fit answers E0821, within some hundredths of a second however large
-    /// its matrices are.
+    /// Nothing is wanted any more: the fit answers E0821, within 0.2 s however large its matrices are.
     ///
     /// ```
     /// let cancel = sbl::Cancel::new();

@@ -106,6 +106,20 @@ pub(crate) fn misplaced_start(site: &Site<'_>) -> Option<Diagnostic> {
     let kind = site.kind(at)?;
     let word = site.word(at);
     let next = site.kind(at + 1);
+    if word == "from"
+        && let Some(import) = site.piece.clone().find(|&i| site.word(i) == "import")
+    {
+        let names = |range: Range<usize>| {
+            range.filter(|&i| site.kind(i) == Some(TokenKind::Word)).map(|i| site.word(i)).collect::<Vec<_>>()
+        };
+        let (path, what) = (names(at + 1..import).join("."), names(import + 1..site.piece.end));
+        let what = if what.len() == 1 { what.join("") } else { format!("{{{}}}", what.join(", ")) };
+        return Some(
+            Diagnostic::error("E0101", "found `from`, expected `use`")
+                .at(site.span(at), "an import begins with `use`")
+                .help(format!("write `use {path}.{what}`")),
+        );
+    }
     let goes_on = kind.continues()
         || matches!(kind, TokenKind::OpenBracket | TokenKind::Comma | TokenKind::Arrow | TokenKind::Colon)
         || word == "from"

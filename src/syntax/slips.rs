@@ -19,6 +19,7 @@ impl Slip<'_, '_> {
     pub fn name(&self) -> Option<Diagnostic> {
         self.cut_short()
             .or_else(|| self.reserved())
+            .or_else(|| self.import_of_all())
             .or_else(|| self.comparison())
             .or_else(|| self.missing_type())
             .or_else(|| self.wrong_sign())
@@ -90,6 +91,26 @@ impl Slip<'_, '_> {
                 "use another name; a column called `{word}` is bound with `data {word}_: … from column(\"{word}\")`"
             ))
         })
+    }
+
+    /// `use std.kernels.*`, `use std.kernels.{*}`
+    fn import_of_all(&self) -> Option<Diagnostic> {
+        let site = self.site;
+        let star = matches!(site.kind(self.at)?, TokenKind::DotStar | TokenKind::Star);
+        if !star || self.at >= site.piece.end || site.word(site.piece.start) != "use" {
+            return None;
+        }
+        let names = (site.piece.start + 1..self.at).filter(|&i| site.kind(i) == Some(TokenKind::Word));
+        let names: Vec<&str> = names.map(|i| site.word(i)).collect();
+        let (path, module) = (names.join("."), *names.last()?);
+        Some(
+            Diagnostic::error("E0101", format!("found {}, but `use` names what it imports", site.found(self.at)))
+                .at(site.span(self.at), "there is no import of everything")
+                .note(format!("`sbl doc {path}` lists what it offers"))
+                .help(format!(
+                    "write `use {path}.NAME` or `use {path}.{{A, B}}` for some of it, or `use {path}` and `{module}.NAME(…)` where it is used"
+                )),
+        )
     }
 
     fn comparison(&self) -> Option<Diagnostic> {
@@ -301,6 +322,18 @@ impl Slip<'_, '_> {
                 "a statement begins with data, let, param, plate or infer, or is `name ~ Family(…)`"
                     .to_owned(),
             );
+        }
+        if first == "use" && kind.is_some() {
+            match word {
+                "as" => return Some("a definition keeps its name; it is imported without `as`".to_owned()),
+                "," => {
+                    return Some(
+                        "write a `use` of its own for each path, or `use std.kernels.{rbf, cauchy}` for several of one module"
+                            .to_owned(),
+                    );
+                }
+                _ => {}
+            }
         }
         if first == "return" && self.at > site.piece.start + 1 {
             return Some("`return` names one node; compute it before, and return its name".to_owned());

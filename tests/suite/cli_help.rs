@@ -91,17 +91,33 @@ fn explain_shows_the_page() {
     );
 }
 
-/// A word finds the codes about it; a slip the closest code.
+/// Words find what is about them, best first; a slip the closest code or word.
 #[test]
-fn explain_proposes_codes() {
-    let ran = sbl(&["explain", "shapes"]).exits(1);
-    assert!(
-        ran.err.contains("E0301: shapes that do not match") && ran.err.contains("sbl explain CODE"),
-        "{}",
-        ran.err
-    );
+fn explain_looks_for_words() {
+    let names = |words: &[&str]| -> Vec<String> {
+        let ran = sbl(&[&["explain"], words].concat()).exits(0);
+        assert!(ran.err.contains("this is about it"), "{}", ran.err);
+        ran.out.lines().filter_map(|l| l.trim().split(' ').nth(2).map(str::to_owned)).collect()
+    };
+    for (words, wanted) in [
+        (&["shapes"][..], "E0301"),
+        (&["convergence"], "W0808"),
+        (&["separation"], "W0812"),
+        (&["jitter"], "W0810"),
+        (&["missing", "targets"], "W0703"),
+        (&["min_gain"], "min_gain"),
+    ] {
+        assert_eq!(names(words)[0], wanted, "{words:?}");
+    }
+    // entries stand beside diagnostics
+    assert!(names(&["pruned"]).iter().any(|n| n == "min_gain" || n == "ard"), "{:?}", names(&["pruned"]));
+    assert_eq!(names(&["noise"]), names(&["NOISE"]));
     let ran = sbl(&["explain", "E03O1"]).exits(1);
     assert!(ran.err.contains("did you mean E0301?"), "{}", ran.err);
+    let ran = sbl(&["explain", "seperated"]).exits(1);
+    assert!(ran.err.contains("did you mean `sbl explain separated`?"), "{}", ran.err);
+    let ran = sbl(&["explain", "xyzzy"]).exits(1);
+    assert!(ran.err.contains("error[E0780]") && ran.err.contains("lists all codes"), "{}", ran.err);
 }
 
 #[test]

@@ -21,6 +21,13 @@ fn supports() {
             "`precision` of `Normal` is positive, found real",
             "declare `s` as positive",
         ),
+        (
+            "data t: real[N]\nlet k = N - 1\nt ~ Normal(0, sd = k)",
+            "E0404",
+            3,
+            "`sd` of `Normal` is positive, found count",
+            "",
+        ),
         ("mu ~ Normal(0, precision = 0)", "E0404", 1, "is positive, found 0", ""),
         ("tau ~ Gamma(-1, 1)", "E0404", 1, "found -1", ""),
         ("mu ~ Flat()\ndata t: real[N]\nt ~ Normal(0, sd = mu)", "E0404", 3, "found real", "exp(…)"),
@@ -87,4 +94,15 @@ fn supports() {
         ("z ~ Bernoulli(p = 0.5)", "E0410", 1, "unknown and discrete", "data z: bool[N]"),
         ("let a = \"b\"", "E0411", 1, "a text is not a value", "columns"),
     ]);
+}
+
+/// A dimension is at least 1, so what grows with it from there is positive.
+#[test]
+fn dimensions_are_positive_numbers() {
+    for scale in ["N", "N + 1", "k", "2 * N - 1", "cols([1, x]) + 1", "N * cols(x)", "sqrt(N + 1) / 2"] {
+        let program = format!(
+            "data x: real[N, D]\ndata t: real[N]\nlet k = N + D\nmu ~ Flat()\nt ~ Normal(mu, sd = {scale})"
+        );
+        crate::check::typed(&program);
+    }
 }

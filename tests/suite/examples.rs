@@ -147,10 +147,36 @@ fn the_command_of_every_example_fits_or_says_that_no_plan_serves_it() {
     for example in examples() {
         let Some(fit) = fitted(&example) else { continue };
         assert_eq!(fit["converged"], true, "{}", example.name);
-        assert!(fit["objective"]["value"].as_f64().is_some_and(f64::is_finite), "{}", example.name);
+        assert_trace_ends_at_the_value(&example.name, &fit);
         fits += 1;
     }
     assert!(fits >= 9, "only {fits} examples have a plan");
+}
+
+/// The trace is that of the start that is kept: it ends at the value that is reported.
+fn assert_trace_ends_at_the_value(name: &str, fit: &Value) {
+    let value = fit["objective"]["value"].as_f64().unwrap();
+    let trace = numbers(&fit["objective"]["trace"]);
+    assert!(value.is_finite(), "{name}");
+    let last = trace.last().unwrap_or_else(|| panic!("{name}: no trace"));
+    assert!((last - value).abs() <= 1e-9 * (1.0 + value.abs()), "{name}: {last} is not {value}");
+}
+
+#[test]
+fn traces_end_at_the_value_after_restarts_too() {
+    for (name, data, infer) in [
+        ("sinc", "sinc.csv", "evidence(restarts = 4)"),
+        ("sinc", "sinc.csv", "sequential(restarts = 2)"),
+        ("diabetes", "diabetes.csv", "evidence(restarts = 3)"),
+        ("group_ard", "groups.json", "evidence(restarts = 2, min_gain = 1)"),
+        ("ripley", "classes.csv", "laplace(restarts = 3)"),
+        ("counts", "counts.csv", "laplace(restarts = 2, curvature = exact)"),
+    ] {
+        let (program, data) = (format!("examples/{name}.sbl"), format!("examples/data/{data}"));
+        let (code, out) = sbl(&["fit", &program, "--data", &data, "--infer", infer, "--format", "json"]);
+        assert_eq!(code, Some(0), "{name} {infer}: {out}");
+        assert_trace_ends_at_the_value(&format!("{name} {infer}"), &serde_json::from_str(&out).unwrap());
+    }
 }
 
 /// What the generator of the data put in is what the fit finds, within five posterior deviations.

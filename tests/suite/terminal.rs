@@ -20,6 +20,8 @@ struct Screen {
     column: usize,
     /// Bytes of an escape sequence or of a character that is not whole yet.
     pending: Vec<u8>,
+    /// Whether it was wiped once.
+    cleared: bool,
     closed: bool,
 }
 
@@ -77,6 +79,7 @@ impl Screen {
             'C' => self.column += n.max(1),
             'D' => self.column = self.column.saturating_sub(n.max(1)),
             'G' => self.column = n.max(1) - 1,
+            'H' => self.cleared = true,
             'K' | 'J' => {
                 let (row, column) = (self.row, self.column);
                 let line = self.line_mut();
@@ -199,10 +202,24 @@ impl Session {
         (behind..screen.row).map(|r| screen.line(r) + "\n").collect()
     }
 
+    /// Ctrl-C at the prompt.
+    #[track_caller]
+    fn clear(&self) {
+        let row = self.row();
+        self.send("\u{3}");
+        self.wait("a new prompt", |s| s.row > row && s.line(s.row) == PROMPT);
+    }
+
     /// Waits until the line at the cursor is this one.
     #[track_caller]
     fn sees(&self, line: &str) {
         self.wait(&format!("{line:?}"), |s| s.line(s.row) == line);
+    }
+
+    /// Kills it, as nothing can prevent.
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     /// Its exit status, once it has ended.
@@ -363,6 +380,28 @@ fn a_script_goes_on_after_an_error_and_says_so_at_the_end() {
     assert_eq!(run("\u{0}\n3\n").1, "3  count\n");
 }
 
+/// Every key that `:help keys` lists is pressed by `keys` or `keys_that_edit` below, and none else.
+const PRESSED: [&str; 13] = [
+    "Enter",
+    "Tab",
+    "Up, Down",
+    "Ctrl-R",
+    "Left, Right",
+    "Home, End",
+    "Backspace",
+    "Ctrl-W",
+    "Ctrl-U, Ctrl-K",
+    "Ctrl-Y",
+    "Ctrl-L",
+    "Ctrl-C",
+    "Ctrl-D",
+];
+
+/// The first column of a list: what stands before two blanks.
+fn first_column(list: &str) -> Vec<&str> {
+    list.lines().filter_map(|l| l.strip_prefix("  ")?.split("  ").next()).collect()
+}
+
 #[test]
 fn keys() {
     let session = Session::new(&["examples/sinc.sbl"]);
@@ -380,6 +419,8 @@ fn keys() {
     session.wait("the candidates", |s| s.line(s.row).contains("rbf(x, width"));
     session.send("\u{3}");
     session.wait("a new prompt", |s| s.line(s.row) == PROMPT);
+    let listed = session.enter(":help keys");
+    assert_eq!(first_column(&listed), PRESSED);
     // a hint shows the type; it is no part of the line
     session.send("phi");
     session.wait("the hint", |s| s.line(s.row).contains("phi: positive[N, train(N) + 1], derived"));
@@ -413,12 +454,70 @@ fn keys() {
     assert_eq!(next.ends(), 0);
 }
 
+/// The editing keys, on one line.
+#[test]
+fn keys_that_edit() {
+    let session = Session::new(&[]);
+    session.enter("let alpha = 2");
+    session.enter("1 + 10");
+    session.enter("2 + 20");
+    let press = |keys: &str, line: &str| {
+        session.send(keys);
+        session.wait(&format!("{line:?} after {keys:?}"), |s| s.line(s.row) == line);
+    };
+    press("30 + 3", "sbl> 30 + 3");
+    press("\u{7f}4", "sbl> 30 + 4");
+    // Home and End, as letters and as keys of their own; Left and Right
+    press("\u{1}1", "sbl> 130 + 4");
+    press("\u{5}5", "sbl> 130 + 45");
+    press("\u{1b}[H2", "sbl> 2130 + 45");
+    press("\u{1b}[F6", "sbl> 2130 + 456");
+    press("\u{1b}[D\u{1b}[D\u{1b}[D7\u{1b}[C8", "sbl> 2130 + 74856");
+    press("\u{3}", PROMPT);
+    // a word, the rest of the line, all before; and back again
+    press("10 + 20", "sbl> 10 + 20");
+    press("\u{17}", "sbl> 10 +");
+    press("\u{19}", "sbl> 10 + 20");
+    press("\u{1b}[D\u{1b}[D\u{b}", "sbl> 10 +");
+    press("7\u{15}", PROMPT);
+    press("\u{19}", "sbl> 10 + 7");
+    // Ctrl-D deletes under the cursor
+    press("\u{1}\u{4}", "sbl> 0 + 7");
+    press("\u{3}", PROMPT);
+    // Up and Down among former entries
+    press("\u{1b}[A", "sbl> 2 + 20");
+    press("\u{1b}[A", "sbl> 1 + 10");
+    press("\u{1b}[B", "sbl> 2 + 20");
+    press("\u{3}", PROMPT);
+    // Ctrl-R searches; again: the one before
+    session.send("\u{12}");
+    session.wait("the search", |s| s.line(s.row).contains("reverse-i-search"));
+    session.send("+");
+    session.wait("the last entry with it", |s| s.line(s.row).contains("2 + 20"));
+    session.send("\u{12}");
+    session.wait("the one before", |s| s.line(s.row).contains("1 + 10"));
+    let row = session.row();
+    session.send("\r");
+    session.wait("its answer", |s| s.row > row && s.line(s.row) == PROMPT);
+    assert!(session.screen.0.lock().unwrap().all().contains("11  count"));
+    // the right arrow takes the rest of a command over
+    press(":bla\u{1b}[C", "sbl> :blanket NODE the Markov blanket of a node");
+    press("\u{3}", PROMPT);
+    // Ctrl-L clears the screen and keeps the line
+    session.send("1 + 1");
+    session.send("\u{c}");
+    session.wait("an empty screen", |s| s.cleared && s.line(s.row) == "sbl> 1 + 1");
+    press("\u{3}", PROMPT);
+    session.send("\u{4}");
+    assert_eq!(session.ends(), 0);
+}
+
 #[test]
 fn every_command_at_a_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
     let session = Session::new(&[]);
-    for (entry, shown) in [
+    let entries = [
         (":load examples/sinc.sbl".to_owned(), "model sinc"),
         (":list".to_owned(), "model sinc {"),
         (":model".to_owned(), "sinc"),
@@ -435,15 +534,68 @@ fn every_command_at_a_terminal() {
         (":predict {x: [0]}".to_owned(), "sd_mean"),
         (":score examples/data/sinc.csv".to_owned(), "rmse"),
         (":sample".to_owned(), "t"),
+        (":plot trace".to_owned(), "iteration"),
         (format!(":save {}", at("a.sblfit")), "written"),
         (":seed".to_owned(), "0"),
         (":undo".to_owned(), "undone: :fit"),
         (":help".to_owned(), ":predict"),
         (":help rbf".to_owned(), "rbf("),
         (":nonsense".to_owned(), "error[E0790]"),
-    ] {
+    ];
+    let listed = session.enter(":help");
+    let commands: Vec<&str> =
+        first_column(&listed).into_iter().filter_map(|c| c.strip_prefix(':')?.split(' ').next()).collect();
+    assert!(commands.len() > 20, "{commands:?}");
+    for command in commands.iter().filter(|c| **c != "quit") {
+        let typed = entries.iter().any(|(entry, _)| entry[1..].split(' ').next() == Some(command));
+        assert!(typed, "`:{command}` is not typed below");
+    }
+    for (entry, shown) in entries {
         let answer = session.enter(&entry);
         assert!(answer.contains(shown), "{entry}: expected {shown}\n{answer}");
+    }
+    session.send(":quit\r");
+    assert_eq!(session.ends(), 0);
+}
+
+/// The examples of `docs/commands.md` are one session, and what they show is what they print: lines up to the
+/// first `…`. `UPDATE_DOCS=1` writes it again.
+#[test]
+fn the_examples_of_the_commands() {
+    const SHOWN: usize = 8;
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/commands.md");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let session = Session::new(&[]);
+    let update = std::env::var_os("UPDATE_DOCS").is_some();
+    let mut out = String::new();
+    for (i, part) in text.split("```").enumerate() {
+        let Some(example) = part.strip_prefix("console\n").filter(|_| i % 2 == 1) else {
+            out.push_str(part);
+            continue;
+        };
+        out.push_str("```console\n");
+        for (entry, expected) in transcript(example) {
+            out.push_str(&format!("sbl> {entry}\n"));
+            if entry == ":quit" {
+                continue;
+            }
+            let shown = unplaced(&session.enter(&placed(&entry, folder.path())), folder.path());
+            let mut lines: Vec<&str> = shown.lines().collect();
+            if lines.len() > SHOWN {
+                lines.truncate(SHOWN - 1);
+                lines.push("…");
+            }
+            let shown: String = lines.iter().map(|l| format!("{l}\n")).collect();
+            if !update {
+                assert_alike(&entry, &shown, &expected);
+            }
+            out.push_str(&shown);
+        }
+        out.push_str("```");
+    }
+    if update {
+        std::fs::write(&file, out).unwrap();
     }
     session.send(":quit\r");
     assert_eq!(session.ends(), 0);
@@ -452,12 +604,8 @@ fn every_command_at_a_terminal() {
 #[test]
 fn interrupted_fits_keep_the_session() {
     let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("d.csv");
-    let rows: String =
-        (0..500).map(|i| format!("{},{}\n", f64::from(i) / 25.0, (f64::from(i) / 9.0).sin())).collect();
-    std::fs::write(&data, format!("x,t\n{rows}")).unwrap();
     let session = Session::new(&["examples/sinc.sbl"]);
-    session.enter(&format!(":data {}", data.display()));
+    session.enter(&format!(":data {}", slow(folder.path())));
     // slow updates, so that there is time
     session.enter("infer evidence(updates = em)");
     let row = session.row();
@@ -467,7 +615,65 @@ fn interrupted_fits_keep_the_session() {
     session.wait("the prompt", |s| s.row > row + 1 && s.line(s.row) == PROMPT);
     assert!(session.screen.0.lock().unwrap().all().contains("interrupted: this is the fit so far"));
     assert!(session.enter("tau").contains("positive"));
+    // again, with more than one Ctrl-C, and some when nothing runs any more
+    let row = session.row();
+    session.send(":fit\r");
+    session.wait("progress", |s| s.row > row && s.line(s.row).contains("iteration"));
+    session.send("\u{3}\u{3}\u{3}");
+    session.wait("the prompt", |s| s.row > row + 1 && s.line(s.row) == PROMPT);
+    session.clear();
+    session.clear();
+    assert!(session.enter("tau").contains("positive"));
     assert!(session.enter("1 + 1").contains("2  count"));
     session.send("\u{4}");
     assert_eq!(session.ends(), 0);
+}
+
+/// Killed in the middle of a fit, a session has remembered every entry; killed while it writes a fit, it leaves
+/// the old file or the new one.
+#[test]
+fn a_killed_session_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = Session::new(&["examples/sinc.sbl"]);
+    session.enter(&format!(":data {}", slow(folder.path())));
+    session.enter("infer evidence(updates = em)");
+    let row = session.row();
+    session.send(":fit\r");
+    session.wait("progress", |s| s.row > row && s.line(s.row).contains("iteration"));
+    session.kill();
+    let next = Session::at_home(Arc::clone(&session.home), &[]);
+    next.send("\u{1b}[A");
+    next.wait("the entry of the killed fit", |s| s.line(s.row).starts_with("sbl> :fit"));
+    next.send("\u{1b}[A");
+    next.wait("the one before", |s| s.line(s.row).starts_with("sbl> infer evidence(updates = em)"));
+    next.clear();
+    next.send("\u{4}");
+    assert_eq!(next.ends(), 0);
+
+    let file = folder.path().join("m.sblfit");
+    let mut session = Session::new(&["examples/sinc.sbl", "--data", "examples/data/sinc.csv"]);
+    session.enter(":fit");
+    session.enter(&format!(":save {}", file.display()));
+    for milliseconds in [0, 5, 20] {
+        session.send(&format!(":save {}\r", file.display()).repeat(20));
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        session.kill();
+        let bytes = std::fs::read(&file).unwrap();
+        assert!(sbl::Fit::from_bytes(&bytes, "m.sblfit").is_ok());
+        session = Session::at_home(Arc::clone(&session.home), &[file.to_str().unwrap()]);
+    }
+    // the next save takes what was left away
+    session.enter(&format!(":save {}", file.display()));
+    let names = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name());
+    let left: Vec<_> = names.filter(|n| n.to_string_lossy().contains(".tmp-")).collect();
+    assert!(left.is_empty() || !cfg!(target_os = "linux"), "{left:?}");
+}
+
+/// Data whose fit takes a while with slow updates.
+fn slow(folder: &Path) -> String {
+    let data = folder.join("d.csv");
+    let rows: String =
+        (0..500).map(|i| format!("{},{}\n", f64::from(i) / 25.0, (f64::from(i) / 9.0).sin())).collect();
+    std::fs::write(&data, format!("x,t\n{rows}")).unwrap();
+    data.display().to_string()
 }

@@ -22,6 +22,7 @@ pub(super) fn finish(
     problem: &LaplaceProblem,
     point: Point,
     mut warm: Vec<f64>,
+    trace: Vec<f64>,
     control: Control<'_>,
 ) -> Result<Solution, Failure> {
     let core = &frame.core;
@@ -69,7 +70,7 @@ pub(super) fn finish(
         hypers: core.values(&point.x, &point.active),
         log_evidence: position.here.log_evidence,
         hyperprior: core.has_prior().then(|| core.ln_prior(&point.x, &live)),
-        trace: control.trace,
+        trace,
         q,
         s,
         gain,

@@ -35,31 +35,40 @@ pub fn solve(
     let x = start(&mut frame, Start::default());
     set_bounds_around(&mut frame.core, &x);
     let mut control = Control::new(options, budget, on_step);
-    let mut best: Option<(f64, Point, Vec<f64>)> = None;
+    let mut best: Option<Best> = None;
     match poll::attempt(|| search(&mut frame, &mut control, &mut best)) {
         Ok(done) => done?,
         Err(halt) => control.halted(halt),
     }
-    let (point, warm) = match (best, control.last.take()) {
-        (Some((_, point, warm)), _) => (point, warm),
-        (None, Some(last)) => (last, no_mode(&frame)),
+    let (point, warm, trace) = match (best, control.last.take()) {
+        (Some(best), _) => (best.point, best.warm, best.trace),
+        (None, Some(last)) => (last, no_mode(&frame), control.trace.clone()),
         // before the first iteration: without the weights that can be pruned
-        (None, None) => (Point { x, active: frame.core.without_own() }, no_mode(&frame)),
+        (None, None) => (Point { x, active: frame.core.without_own() }, no_mode(&frame), Vec::new()),
     };
-    poll::shielded(|| finish(&frame, problem, point, warm, control))
+    poll::shielded(|| finish(&frame, problem, point, warm, trace, control))
+}
+
+/// Where the best start so far led.
+struct Best {
+    objective: f64,
+    point: Point,
+    /// The mode.
+    warm: Vec<f64>,
+    /// The objective at its iterations.
+    trace: Vec<f64>,
 }
 
 /// The best of all starts.
-fn search(
-    frame: &mut Frame,
-    control: &mut Control<'_>,
-    best: &mut Option<(f64, Point, Vec<f64>)>,
-) -> Result<(), Failure> {
+fn search(frame: &mut Frame, control: &mut Control<'_>, best: &mut Option<Best>) -> Result<(), Failure> {
     for attempt in 0..=control.options.restarts {
+        let from = control.trace.len();
         let (point, mut warm) = run(frame, attempt, control)?;
-        let objective = Position::new(frame, &point, &mut warm, control.options.curvature)?.objective;
-        if best.as_ref().is_none_or(|b| objective > b.0 + 1e-9 * (1.0 + b.0.abs())) {
-            *best = Some((objective, point, warm));
+        let Position { objective, here, .. } =
+            Position::new(frame, &point, &mut warm, control.options.curvature)?;
+        let trace = control.close(from, &frame.core, &point, here.log_evidence);
+        if best.as_ref().is_none_or(|b| objective > b.objective + 1e-9 * (1.0 + b.objective.abs())) {
+            *best = Some(Best { objective, point, warm, trace });
         }
         if control.stopped.is_some() {
             break;
@@ -100,7 +109,11 @@ pub fn resume(
             mode = no_mode(&frame);
         }
     }
-    poll::shielded(|| finish(&frame, problem, point, mode, control))
+    poll::shielded(|| {
+        let here = Position::new(&frame, &point, &mut mode, options.curvature)?.here;
+        let trace = control.close(0, &frame.core, &point, here.log_evidence);
+        finish(&frame, problem, point, mode, trace, control)
+    })
 }
 
 /// The objective and its exact slopes at given hyperparameters, with every weight of the problem in the

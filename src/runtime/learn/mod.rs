@@ -386,13 +386,15 @@ impl Learner<'_, '_> {
         let budget = self.remaining();
         let (problem, layout) = self.at.whole()?;
         let before = self.trace.len();
-        let on_step = &mut *self.on_step;
-        let mut counted = |step: &Step<'_>| on_step(&Step { iteration: before + step.iteration, ..*step });
+        let (trace, on_step) = (&mut self.trace, &mut *self.on_step);
+        let mut counted = |step: &Step<'_>| {
+            trace.push(step.objective);
+            on_step(&Step { iteration: before + step.iteration, ..*step })
+        };
         let solution = match warm {
             Some(warm) => problem.resume(&self.options, &budget, warm, &mut counted)?,
             None => problem.solve(&self.options, &budget, &mut counted)?,
         };
-        self.trace.extend(&solution.trace);
         if matches!(solution.report.stop, Stop::MaxIter | Stop::MaxTime | Stop::Interrupted) {
             self.stopped = self.stopped.or(Some(solution.report.stop));
         }
