@@ -169,6 +169,7 @@ fn traces_end_at_the_value_after_restarts_too() {
         ("sinc", "sinc.csv", "sequential(restarts = 2)"),
         ("diabetes", "diabetes.csv", "evidence(restarts = 3)"),
         ("group_ard", "groups.json", "evidence(restarts = 2, min_gain = 1)"),
+        ("group_ard", "groups.json", "sequential"),
         ("ripley", "classes.csv", "laplace(restarts = 3)"),
         ("counts", "counts.csv", "laplace(restarts = 2, curvature = exact)"),
     ] {
