@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use nalgebra::DMatrix;
-use sbl::plan::ir::{Options, Updates};
+use sbl::plan::ir::{Options, Schedule, Updates};
 use sbl::runtime::evidence::{Budget, solve};
 use sbl::runtime::problem::{Hyper, Problem, Scale, WeightPrior};
 use sbl::runtime::solution::{Failure, Finding, Solution, Stop};

@@ -14,6 +14,9 @@ use crate::runtime::updates::{Moments, Proposal, propose};
 
 /// Cycles in a row.
 const MOST: usize = 200;
+/// A slope below this can be rounding: it is if it has not fallen by a tenth in so many cycles.
+const SMALL: f64 = 1e-8;
+const PATIENCE: usize = 10;
 /// Largest step of a log noise precision.
 const STEP: f64 = 2.0;
 /// So little determined that the slope of the evidence by its log precision keeps its sign from here to ∞.
@@ -100,6 +103,24 @@ impl Position {
     }
 }
 
+/// Notices that a small slope falls no more: what is left of it is rounding.
+#[derive(Default)]
+struct Floor {
+    least: Option<f64>,
+    since: usize,
+}
+
+impl Floor {
+    /// Whether this slope, and those of the last cycles, are below [`SMALL`] and no less than one before.
+    fn is_reached(&mut self, slope: f64) -> bool {
+        match self.least {
+            Some(least) if slope > 0.9 * least => self.since += 1,
+            _ => (self.least, self.since) = (Some(slope), 0),
+        }
+        slope < SMALL && self.since >= PATIENCE
+    }
+}
+
 /// Moves the hyperparameters until their slope is below `tolerance`.
 pub(super) fn settle(
     frame: &Frame,
@@ -130,9 +151,11 @@ fn held(
     let mut last: Vec<f64> = Vec::new();
     let mut share = 1.0;
     let mut position = Position::new(frame, point, warm, Curvature::Fixed)?;
+    let mut floor = Floor::default();
     for _ in 0..MOST {
         let which = position.movable(frame, point, frozen);
-        if position.slope(&which) <= tolerance || !control.may_go_on() {
+        let slope = position.slope(&which);
+        if slope <= tolerance || floor.is_reached(slope) || !control.may_go_on() {
             break;
         }
         let (rows, weights): (Vec<usize>, Vec<usize>) = which.into_iter().partition(|&h| noise[h]);

@@ -296,14 +296,15 @@ fn leave_at_once(core: &Core, climb: &mut Climb) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Takes out what fails the exact test: all at once if the bound rises, else the worst alone.
+/// Takes out what fails the exact test: all at once if the bound rises, else the worst alone; then a block
+/// without which the bound is no lower.
 fn prune_one(core: &Core, climb: &mut Climb) -> Result<bool, Failure> {
     let leaving: Vec<usize> =
         (0..core.weights.len()).filter(|&i| is_leaving(core, &climb.state, i)).collect();
     // r = q²/s = ⟨w⟩²/(γ Σ_ii)
     let ratio = |i: &usize| climb.state.mean[*i].powi(2) / (climb.state.gamma[*i] * climb.state.variance[*i]);
     let Some(worst) = leaving.iter().copied().min_by(|a, b| ratio(a).total_cmp(&ratio(b))) else {
-        return Ok(false);
+        return remove_block(core, climb, ROUNDING * (1.0 + climb.bound.abs()));
     };
     let all = without(core, &climb.state, &leaving);
     if !climb.take_if_higher(core, all) {
@@ -311,6 +312,24 @@ fn prune_one(core: &Core, climb: &mut Climb) -> Result<bool, Failure> {
         *climb = Climb::new(core, one)?;
     }
     Ok(true)
+}
+
+/// Takes out the first block of weights with one point precision that earns less than this; its precision
+/// may grow for ever.
+pub(crate) fn remove_block(core: &Core, climb: &mut Climb, least: f64) -> Result<bool, Failure> {
+    for h in (0..core.hypers.len()).filter(|&h| core.is_block(h)) {
+        let state = &climb.state;
+        let out: Vec<usize> = core.hypers[h].weights.iter().copied().filter(|&i| state.active[i]).collect();
+        if out.is_empty() {
+            continue;
+        }
+        let other = Climb::new(core, without(core, state, &out))?;
+        if other.bound > climb.bound - least {
+            *climb = other;
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The state without some weights.

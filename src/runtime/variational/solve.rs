@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::ascend::{Climb, ascend, settle, values, without};
+use super::ascend::{Climb, ascend, remove_block, settle, values, without};
 use super::core::Core;
 use super::findings::findings;
 use super::problem::{Problem, WeightPrior};
@@ -116,6 +116,8 @@ fn improve(core: &Core, climb: &mut Climb, control: &mut Control<'_>) -> Result<
         let changed = poll::attempt(|| -> Result<bool, Failure> {
             if let Some(i) = least_useful(core, &climb.state, min_gain) {
                 *climb = Climb::new(core, without(core, &climb.state, &[i]))?;
+            } else if remove_block(core, climb, min_gain)? {
+                return Ok(true);
             } else if additions == 0 || !add_back(core, climb, min_gain)? {
                 return Ok(false);
             } else {
