@@ -456,6 +456,39 @@ fn classes_by_logit_and_by_probit() {
     }
 }
 
+/// The points of contact of rows far from 0 move by factors, not by steps.
+#[test]
+fn classes_converge_in_any_unit_of_the_inputs() {
+    let x = [
+        [26.0, 295.0, 183.0, -870.0],
+        [-1169.0, 344.0, 430.0, 1904.0],
+        [-611.0, 410.0, 173.0, -218.0],
+        [-1285.0, -1475.0, 1953.0, -485.0],
+        [2029.0, 714.0, -617.0, 461.0],
+        [-1499.0, -459.0, 33.0, 339.0],
+        [-489.0, -997.0, -132.0, 131.0],
+        [-348.0, -113.0, 1010.0, 1371.0],
+        [1374.0, -719.0, -333.0, 660.0],
+        [442.0, 1629.0, 34.0, 1006.0],
+        [-414.0, -558.0, -275.0, 1208.0],
+        [-1770.0, -560.0, -1124.0, -131.0],
+        [843.0, 574.0, 544.0, -1306.0],
+        [420.0, 1480.0, 381.0, 1350.0],
+        [-1134.0, 310.0, 1089.0, -61.0],
+    ];
+    let y = [0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0];
+    for unit in [1e-3, 1.0] {
+        let rows: Vec<Vec<f64>> = x.iter().map(|row| row.iter().map(|v: &f64| unit * v).collect()).collect();
+        let data = Data::new().rows("x", &rows).unwrap().vector("y", &y).unwrap();
+        let fit = fitted(
+            "use std.priors.ard\ndata x: real[N, D]\ndata y: bool[N]\nw ~ ard(D, shape = 1e-3, rate = 1e-3)\n\
+             y ~ Bernoulli(logit = x * w)\ninfer variational\n",
+            &data,
+        );
+        assert!(fit.converged() && fit.result().iterations < 1000, "{unit}: {}", fit.result().iterations);
+    }
+}
+
 fn said(source: &str, data: &Data) -> Vec<String> {
     let fit = model(source).fit(data, &sbl::Options::default()).unwrap();
     fit.result().warnings.iter().filter_map(|w| w["code"].as_str()).map(str::to_owned).collect()

@@ -215,7 +215,8 @@ pub(crate) fn settle(core: &Core, state: State) -> Result<Climb, Failure> {
     Ok(climb)
 }
 
-/// ln⟨θ⟩ of the free hyperparameters and what each row has, now and where the updates point.
+/// ln⟨θ⟩ of the free hyperparameters and what each row has, now and where the updates point: of a point of contact
+/// asinh, a logarithm of what is large of either sign.
 fn positions(core: &Core, state: &State, held: &[bool], f: &DVector<f64>) -> (DVector<f64>, DVector<f64>) {
     let (mut now, mut goal) = (Vec::new(), Vec::new());
     for h in free(core, state, held) {
@@ -231,8 +232,8 @@ fn positions(core: &Core, state: &State, held: &[bool], f: &DVector<f64>) -> (DV
                 goal.push(best.ln());
             }
             Local::Bound(..) => {
-                now.push(at);
-                goal.push(best);
+                now.push(at.asinh());
+                goal.push(best.asinh());
             }
         }
     }
@@ -252,7 +253,7 @@ fn moved(core: &Core, state: &State, held: &[bool], to: &DVector<f64>) -> State 
         let at = match class.local {
             Local::Nothing => continue,
             Local::Scale(_) => to.next().map(|x| x.exp()),
-            Local::Bound(..) => to.next().copied(),
+            Local::Bound(..) => to.next().map(|x| x.sinh()),
         };
         if let Some(at) = at {
             state.rows[c] = super::state::row_factor(class, at);
