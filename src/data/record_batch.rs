@@ -80,7 +80,7 @@ fn column(array: &dyn Array) -> Option<Column> {
         DataType::FixedSizeList(_, width) => {
             let width = usize::try_from(*width).ok().filter(|w| *w > 0)?;
             let list = array.as_fixed_size_list();
-            let start = usize::try_from(list.value_offset_at(0)).ok()?;
+            let start = list.value_offset_at(0);
             let entries = list.values().slice(start, list.len().checked_mul(width)?);
             let mut values = numbers(entries.as_ref())?;
             for row in (0..list.len()).filter(|row| list.is_null(*row)) {

@@ -131,7 +131,7 @@ impl Source {
     }
 }
 
-/// Whether a word has that stem; the begin of a longer word counts too.
+/// Whether a word has that stem; the beginning of a longer word counts too.
 fn is_about(word: &str, wanted: &str) -> bool {
     stem(word) == wanted || (wanted.chars().count() >= STEM && word.starts_with(wanted))
 }

@@ -7,7 +7,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("Up, Down", "bring former entries back, also those of former sessions"),
     ("Ctrl-R", "searches former entries for what is typed next; again: the one before"),
     ("Left, Right", "move; at the end of a line, Right takes the rest of a command over"),
-    ("Home, End", "go to the begin and the end of the line (so do Ctrl-A and Ctrl-E)"),
+    ("Home, End", "go to the beginning and the end of the line (so do Ctrl-A and Ctrl-E)"),
     ("Backspace", "deletes what is left of the cursor"),
     ("Ctrl-W", "deletes the word left of the cursor"),
     ("Ctrl-U, Ctrl-K", "delete all that is left, or right, of the cursor"),
