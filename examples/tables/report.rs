@@ -22,6 +22,8 @@ pub struct Row {
     pub second: Vec<f64>,
     /// Kept (or relevant) weights without a bias.
     pub vectors: Vec<f64>,
+    /// The same with it, if that is said.
+    pub with_bias: Vec<f64>,
     /// Deviation of the noise.
     pub noise: Vec<f64>,
     /// Seconds of all fits.
@@ -52,11 +54,15 @@ impl fmt::Display for Row {
             n => format!("; {n} of {} fits did not converge", self.errors.len()),
         };
         let (machine, support): (Vec<f64>, Vec<f64>) = self.machine.iter().copied().unzip();
+        let vectors = match mean(&self.with_bias, 2) {
+            with if with.is_empty() => mean(&self.vectors, 1),
+            with => format!("{} ({with} with the bias)", mean(&self.vectors, 2)),
+        };
         write!(
             f,
             "| {name} | {protocol} | {published} | {measure} {}{second}{unfinished} | {} | {} | {:.3} | {} | {} |",
             of(&self.errors),
-            mean(&self.vectors, 1),
+            vectors,
             mean(&self.noise, 3),
             self.seconds / self.errors.len() as f64,
             if machine.is_empty() { "–".to_owned() } else { of(&machine) },

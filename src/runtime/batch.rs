@@ -18,6 +18,8 @@ const SETTLED: f64 = 1e-3;
 const NOTHING: f64 = 1e-9;
 /// Little determined: can be pruned if q² ≤ s once the noise has settled.
 const LITTLE: f64 = 1e-3;
+/// Updates before the noise follows: it would swallow what precisions that are still all alike leave unexplained.
+const HOLD: usize = 2;
 /// Updates before anything is pruned.
 const WARM_UP: usize = 8;
 /// Updates at most; the active set does the rest.
@@ -34,6 +36,9 @@ pub(crate) fn batch(
         Updates::MacKay => "update precisions (MacKay)",
         Updates::Em => "update precisions (EM)",
     };
+    let (is_noise, live) = (core.is_noise(), core.live(&point.active));
+    let shrinks = |h: usize| live[h] && matches!(core.hypers[h].role, Role::Own(_) | Role::Block(_));
+    let hold = if (0..live.len()).any(shrinks) { HOLD } else { 0 };
     let mut gram = None;
     for cycle in 0..MOST {
         if !control.may_go_on() {
@@ -47,7 +52,7 @@ pub(crate) fn batch(
         let steps: Vec<f64> = proposals(core, &point.x, &posterior, control.options.updates)
             .iter()
             .enumerate()
-            .map(|(h, p)| if frozen[h] { 0.0 } else { p.step(STEP) })
+            .map(|(h, p)| if frozen[h] || (cycle < hold && is_noise[h]) { 0.0 } else { p.step(STEP) })
             .collect();
         let (mut noise, mut growth) = (0.0_f64, 0.0_f64);
         let live = core.live(&point.active);
@@ -73,7 +78,7 @@ pub(crate) fn batch(
                 continue;
             }
         }
-        if noise < SETTLED && growth < GROWTH {
+        if cycle >= hold && noise < SETTLED && growth < GROWTH {
             return Ok(());
         }
     }

@@ -12,6 +12,7 @@ pub mod learn;
 pub mod state;
 pub mod variational;
 
+mod anderson;
 mod batch;
 mod compress;
 mod control;

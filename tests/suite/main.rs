@@ -72,6 +72,7 @@ mod sequential;
 mod service;
 mod special_functions;
 mod stages;
+mod starts;
 mod syntax;
 mod syntax_format;
 mod syntax_limits;

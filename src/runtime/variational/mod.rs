@@ -5,7 +5,6 @@ pub mod assemble;
 pub mod cycle;
 pub mod problem;
 
-mod anderson;
 mod ascend;
 mod bound;
 mod core;
