@@ -7,6 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use nalgebra::DMatrix;
+
 use super::coef::{Coef, Csr};
 use super::error::{EvalError, Why};
 use super::eval::Evaluator;
@@ -80,6 +82,17 @@ impl Affine {
     /// The coefficients of a latent node: rows · cols × its (active) innovations.
     pub fn coef(&self, node: NodeId) -> Option<&Coef> {
         self.parts.get(&node)
+    }
+
+    /// The coefficients of a latent node, if they are one matrix that nobody else has and if its rows are just
+    /// these entries.
+    pub fn take_whole(&mut self, node: NodeId, entries: &[usize]) -> Option<DMatrix<f64>> {
+        let plain = entries.len() == self.len() && entries.iter().enumerate().all(|(i, entry)| i == *entry);
+        if !plain {
+            return None;
+        }
+        let coef = self.parts.remove(&node)?;
+        coef.into_matrix().map_err(|coef| self.parts.insert(node, coef)).ok()
     }
 
     /// The nodes of which draws are fresh, with the coefficients of these draws and what they are.

@@ -150,6 +150,26 @@ impl Coef {
         self.cols
     }
 
+    /// The matrix that it is, without a copy; itself if it is of parts, or shared.
+    pub fn into_matrix(self) -> Result<DMatrix<f64>, Coef> {
+        let Coef { rows, cols, form } = self;
+        let form = match form {
+            Form::Dense(matrix) => return Ok(matrix),
+            Form::Blocks(blocks) => match <[Block; 1]>::try_from(blocks) {
+                Ok([Block { row: 0, col: 0, matrix }]) if matrix.array.shape() == (rows, cols) => {
+                    match Arc::try_unwrap(matrix) {
+                        Ok(value) => return Ok(value.array),
+                        Err(matrix) => Form::Blocks(vec![Block { row: 0, col: 0, matrix }]),
+                    }
+                }
+                Ok([block]) => Form::Blocks(vec![block]),
+                Err(blocks) => Form::Blocks(blocks),
+            },
+            form => form,
+        };
+        Err(Coef { rows, cols, form })
+    }
+
     /// l · self
     ///
     /// # Errors

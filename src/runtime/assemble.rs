@@ -171,9 +171,20 @@ impl<'a> Design<'a> {
         if bytes > self.memory {
             return Err(EvalError { expr: somewhere, why: Why::Memory(bytes, self.memory) });
         }
-        let mut design = DMatrix::zeros(n, which.len());
+        let mut design = DMatrix::zeros(0, which.len());
         for (rows, term) in self.layout.terms.iter().zip(&self.plan.terms) {
-            let form = affine(&mut eval, term.mean, &restrict)?;
+            let mut form = affine(&mut eval, term.mean, &restrict)?;
+            if let ([only], [_]) = (self.layout.blocks.as_slice(), self.layout.terms.as_slice()) {
+                // often these are the columns of one matrix, as they are
+                drop(eval);
+                if let Some(whole) = form.take_whole(only.node, &rows.entries) {
+                    return Ok(whole);
+                }
+                eval = Evaluator::new(self.inputs, self.frozen, self.memory);
+            }
+            if design.is_empty() {
+                design = zeros(n, which.len());
+            }
             for place in &self.layout.blocks {
                 let first = which.partition_point(|i| *i < place.start);
                 if let Some(coef) = form.coef(place.node) {

@@ -167,6 +167,18 @@ pub(crate) fn compress(core: &mut Core) {
     if !plan.contains(&true) {
         return;
     }
+    if f == 0 && core.classes.len() == 1 {
+        // all rows at once: nothing is copied
+        let mut whole =
+            std::mem::replace(&mut core.phi, DMatrix::zeros(0, 0)).resize_horizontally(width, 0.0);
+        whole.set_column(m, &core.t);
+        let triangle = qr::triangle(&whole);
+        core.classes[0].rows = 0..rows;
+        core.flat = DMatrix::zeros(rows, 0);
+        core.phi = triangle.columns(0, m).into_owned();
+        core.t = triangle.column(m).into_owned();
+        return;
+    }
     let mut all = DMatrix::zeros(rows, width);
     let mut at = 0;
     for (class, worth) in core.classes.iter_mut().zip(plan) {

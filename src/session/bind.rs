@@ -237,8 +237,7 @@ impl<'m> Binder<'m> {
         let mut bad = cells::Findings::default();
         let plain = levels.is_none()
             && node.ty.elem == Elem::Real
-            && (taken.columns.iter().zip(array.as_mut_slice().chunks_exact_mut(rows.max(1))))
-                .all(|(column, to)| column.cells.copy_finite(to));
+            && columns::copy_finite(&taken.columns, rows, array.as_mut_slice());
         // row by row, so that positions come in the order of the file
         for i in if plain { 0..0 } else { 0..rows } {
             for (j, column) in taken.columns.iter().enumerate() {

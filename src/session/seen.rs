@@ -9,6 +9,7 @@ use super::nodes::Names;
 use super::posterior::Posterior;
 use crate::check::typed::{Elem, Model, NodeId};
 use crate::design::Label;
+use crate::math::sums::all_finite;
 
 /// With more inputs than this no row can be placed in a picture.
 const DRAWN: usize = 2;
@@ -83,23 +84,37 @@ impl Seen {
 impl Spread {
     /// Of values that are not missing; all 0 if there are none.
     pub fn of(values: impl Iterator<Item = f64>, levels: bool) -> Spread {
-        let mut values: Vec<f64> = values.filter(|x| x.is_finite()).collect();
-        if values.is_empty() {
+        let values: Vec<f64> = values.collect();
+        let mut keys: Vec<i64> = match all_finite(&values) {
+            true => values.iter().map(|x| key(*x)).collect(),
+            false => values.iter().filter(|x| x.is_finite()).map(|x| key(*x)).collect(),
+        };
+        let (Some(low), Some(high)) = (keys.iter().min(), keys.iter().max()) else {
             return Spread { low: 0.0, middle: 0.0, high: 0.0 };
-        }
-        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        };
+        let (low, high) = (of_key(*low), of_key(*high));
         if levels {
-            return Spread { low, middle: most_frequent(&mut values), high };
+            return Spread { low, middle: most_frequent(&mut keys), high };
         }
-        let half = (values.len() - 1) / 2;
-        let median = *values.select_nth_unstable_by(half, f64::total_cmp).1;
+        let half = (keys.len() - 1) / 2;
+        let median = of_key(*keys.select_nth_unstable(half).1);
         // the largest power of ten that is at most a hundredth of the range; inwards, where the model was defined
         let digits = 2_i32.saturating_sub((high - low).log10().floor() as i32);
         let (low, high) = (at_digit(low, digits, f64::ceil), at_digit(high, digits, f64::floor));
         let middle = at_digit(median, digits, f64::round).clamp(low, high);
         Spread { low, middle, high }
     }
+}
+
+/// A whole number in the order of the numbers: whole numbers are compared and selected faster.
+fn key(x: f64) -> i64 {
+    let bits = (x + 0.0).to_bits() as i64;
+    // the bits of negative numbers, but for the sign, the other way round
+    bits ^ ((bits >> 63) as u64 >> 1) as i64
+}
+
+fn of_key(key: i64) -> f64 {
+    f64::from_bits((key ^ ((key >> 63) as u64 >> 1) as i64) as u64)
 }
 
 /// x cut behind so many decimals (before so many zeros, if negative); x itself where that is no number.
@@ -133,15 +148,15 @@ fn centres(posterior: &Posterior, names: &Names) -> Vec<usize> {
     rows.into_iter().collect()
 }
 
-fn most_frequent(codes: &mut [f64]) -> f64 {
-    codes.sort_unstable_by(f64::total_cmp);
-    let mut best = (0, 0.0);
+fn most_frequent(codes: &mut [i64]) -> f64 {
+    codes.sort_unstable();
+    let mut best = (0, 0);
     for run in codes.chunk_by(|a, b| a == b) {
         if run.len() > best.0 {
             best = (run.len(), run[0]);
         }
     }
-    best.1
+    of_key(best.1)
 }
 
 #[cfg(test)]

@@ -64,21 +64,44 @@ impl<'d> Cells<'d> {
     }
 }
 
+/// Rows at a time when the columns of a row-major matrix are copied: its lines stay in the cache.
+const TILE: usize = 64;
+
+/// Copies the first `rows` entries of every column, one column after another, if they are all finite numbers;
+/// else `false`.
+pub(super) fn copy_finite(columns: &[TakenColumn<'_>], rows: usize, to: &mut [f64]) -> bool {
+    for start in (0..rows).step_by(TILE) {
+        let end = rows.min(start + TILE);
+        for (column, to) in columns.iter().zip(to.chunks_exact_mut(rows)) {
+            if !column.cells.copy_finite(start, &mut to[start..end]) {
+                return false;
+            }
+        }
+    }
+    true
+}
+
 impl Cells<'_> {
-    /// Copies the first entries if they are all finite numbers, else `false`.
-    pub(super) fn copy_finite(self, to: &mut [f64]) -> bool {
-        let finite = |to: &mut f64, x: &f64| {
+    /// Copies the entries from a row on if they are all finite numbers, else `false`.
+    fn copy_finite(self, start: usize, to: &mut [f64]) -> bool {
+        let mut finite = true;
+        let mut copy = |to: &mut f64, x: &f64| {
             *to = *x;
-            x.is_finite()
+            finite &= x.is_finite();
         };
         match self {
-            Cells::Numbers(v) if v.len() >= to.len() => to.iter_mut().zip(v).all(|(to, x)| finite(to, x)),
-            Cells::Matrix { values, width, col } if values.len() >= to.len() * width => {
-                let column = values.iter().skip(col).step_by(width.max(1));
-                to.iter_mut().zip(column).all(|(to, x)| finite(to, x))
+            Cells::Numbers(v) if v.len() >= start + to.len() => {
+                to.iter_mut().zip(&v[start..]).for_each(|(to, x)| copy(to, x));
             }
-            _ => false,
+            Cells::Matrix { values, width, col }
+                if values.len() >= (start + to.len()) * width && col < width =>
+            {
+                let column = values[start * width + col..].iter().step_by(width);
+                to.iter_mut().zip(column).for_each(|(to, x)| copy(to, x));
+            }
+            _ => return false,
         }
+        finite
     }
 }
 

@@ -201,8 +201,8 @@ impl Bound {
             sum.add(&node.0.to_le_bytes());
             for some in value.array.as_slice().chunks(512) {
                 let mut bytes = [0; 4096];
-                for (to, x) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(some) {
-                    *to = x.to_bits().to_le_bytes();
+                for (to, x) in bytes.chunks_exact_mut(8).zip(some) {
+                    to.copy_from_slice(&x.to_le_bytes());
                 }
                 sum.add(&bytes[..8 * some.len()]);
             }
