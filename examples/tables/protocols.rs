@@ -442,8 +442,7 @@ impl Protocol {
             let chosen = if least == most { format!("{least}") } else { format!("{least} to {most}") };
             let part =
                 if self.once && splits.len() > 1 { "the first training part" } else { "the training part" };
-            let by = if matches!(self.measure, Measure::Ordered) { "fewest errors in" } else { "by" };
-            row.protocol += &format!("; width {chosen} {by} {}-fold cross-validation on {part}", self.folds);
+            row.protocol += &format!("; width {chosen} by {}-fold cross-validation on {part}", self.folds);
         }
         Ok(row)
     }
@@ -494,26 +493,13 @@ impl Protocol {
         if self.widths.len() > 1 { self.widths } else { NARROW }
     }
 
-    /// The width with the least loss in cross-validation on a training part. Of ordered levels, as in the studies
-    /// of these sets, that with the fewest errors; of equal ones, with the least loss.
+    /// The width with the least loss in 5-fold cross-validation on a training part.
     fn choose(&self, program: &str, split: &Split) -> Result<f64> {
         let settings = Compiler::new().grid(program, &[("width".to_owned(), self.widths.to_vec())])?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let options = CrossOptions { folds: self.folds, threads, ..CrossOptions::default() };
         let validated = cross_validate(&settings, &split.train.data()?, &options)?;
-        let mut places = 0..validated.settings.len();
-        let best = match self.measure {
-            Measure::Ordered => places.min_by(|a, b| {
-                let of = |i: usize| {
-                    let setting = &validated.settings[i];
-                    [setting.error, setting.loss].map(|mean| mean.map_or(f64::INFINITY, |m| m.mean))
-                };
-                let ([errors, loss], [others, other]) = (of(*a), of(*b));
-                errors.total_cmp(&others).then(loss.total_cmp(&other))
-            }),
-            _ => places.find(|i| validated.settings[*i].best),
-        };
-        let best = best.ok_or("cross-validation chose no width")?;
+        let best = validated.settings.iter().position(|s| s.best).ok_or("cross-validation chose no width")?;
         self.widths.get(best).copied().ok_or_else(|| "no such width".into())
     }
 }

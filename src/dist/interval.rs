@@ -2,9 +2,7 @@
 //! tails (`docs/mathematics.md` §4.2).
 
 use crate::math::quadrature::LEGENDRE;
-use crate::math::special::{
-    ln_normal_cdf, ln_normal_cdf_and_mills, ln_phi, log_1m_exp, mills, mills_excess, normal_cdf_by_erf,
-};
+use crate::math::special::{ln_normal_cdf, ln_normal_cdf_and_mills, ln_phi, log_1m_exp, mills, mills_excess};
 
 /// A standard normal z truncated to lo < z < hi.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -106,21 +104,16 @@ fn far_tail(a: f64, b: f64) -> Interval {
 
 fn ordinary(a: f64, b: f64) -> Interval {
     let log_prob = if a < -1.0 && b > 1.0 {
-        (-(normal_cdf_by_erf(a) + normal_cdf_by_erf(-b))).ln_1p()
+        (-(ln_normal_cdf(a).exp() + ln_normal_cdf(-b).exp())).ln_1p()
     } else {
-        let top = ln_cdf(b);
-        top + log_1m_exp(ln_cdf(a) - top)
+        let top = ln_normal_cdf(b);
+        top + log_1m_exp(ln_normal_cdf(a) - top)
     };
     let u = (ln_phi(b) - log_prob).exp();
     let v = (ln_phi(a) - log_prob).exp();
     let r = u - v;
     let h = r * r + weighted(u, b) - weighted(v, a);
     Interval { log_prob, mean: -r, curvature: h, third: third(a, b, u, v, h) }
-}
-
-/// ln Φ(x), by the error function as far as the rounding of its argument allows: cheaper than a continued fraction.
-fn ln_cdf(x: f64) -> f64 {
-    if (-12.0..0.0).contains(&x) { normal_cdf_by_erf(x).ln() } else { ln_normal_cdf(x) }
 }
 
 /// σ³ dh/df = −[2R(−g − R²) + R − k2 − gR], h = R² + g; the third moment is minus that.

@@ -12,7 +12,6 @@ pub mod learn;
 pub mod state;
 pub mod variational;
 
-mod anderson;
 mod batch;
 mod compress;
 mod control;

@@ -242,7 +242,7 @@ fn more_columns_than_rows() {
             let x = inputs(15, 40, 1.0, 0.0);
             let f = fit(&text, &of.targets(&scores(&x, 0.0, 1.0), table(&x)));
             let said = codes(&f);
-            assert!(f.converged(), "{text}\n{:?}", f.result().report);
+            assert!(f.converged() || of.is_ordered(), "{text}\n{:?}", f.result().report);
             assert_eq!(f.converged(), !said.iter().any(|c| c == "W0808"), "{text}\n{said:?}");
             drifted |= said.iter().any(|c| c == "W0815");
             numbers(of, &f, &x[..3]);

@@ -7,7 +7,6 @@ use super::expansion::Expansion;
 use super::frame::Frame;
 use super::inner::Local;
 use crate::plan::ir::{Curvature, Updates};
-use crate::runtime::anderson::Anderson;
 use crate::runtime::control::{Control, Point};
 use crate::runtime::factors::contribution;
 use crate::runtime::solution::Failure;
@@ -18,10 +17,6 @@ const MOST: usize = 200;
 /// A slope below this can be rounding: it is if it has not fallen by a tenth in so many cycles.
 const SMALL: f64 = 1e-8;
 const PATIENCE: usize = 10;
-/// Cycles before those behind are extrapolated from: where they are few, the plain ones do.
-const PLAIN: usize = 6;
-/// A step so many times larger than the least one says that the extrapolation has lost its way.
-const ASTRAY: f64 = 4.0;
 /// Largest step of a log noise precision.
 const STEP: f64 = 2.0;
 /// So little determined that the slope of the evidence by its log precision keeps its sign from here to ∞.
@@ -143,7 +138,7 @@ pub(super) fn settle(
 }
 
 /// The papers' rule: the precisions of the local Gaussian model at its optimum, a new mode, and again.
-/// A cycle that turns back is shortened; where cycles creep, the next one is extrapolated from those before.
+/// A cycle that turns back is shortened.
 fn held(
     frame: &Frame,
     point: &mut Point,
@@ -155,20 +150,13 @@ fn held(
     let noise = frame.core.is_noise();
     let mut last: Vec<f64> = Vec::new();
     let mut share = 1.0;
-    let (mut memory, mut over, mut least, mut plain) = (Anderson::default(), Vec::new(), f64::INFINITY, 0);
     let mut position = Position::new(frame, point, warm, Curvature::Fixed)?;
     let mut floor = Floor::default();
-    // where the evidence itself is the rule, this one leads near its maximum, or away from it
-    let climbs = control.options.curvature == Curvature::Exact;
     for _ in 0..MOST {
         let which = position.movable(frame, point, frozen);
         let slope = position.slope(&which);
         if slope <= tolerance || floor.is_reached(slope) || !control.may_go_on() {
             break;
-        }
-        if which != over {
-            memory.forget();
-            (over, least, plain) = (which.clone(), f64::INFINITY, 0);
         }
         let (rows, weights): (Vec<usize>, Vec<usize>) = which.into_iter().partition(|&h| noise[h]);
         let mut next = point.x.clone();
@@ -187,31 +175,11 @@ fn held(
         } else {
             share = f64::min(1.0, 1.2 * share);
         }
-        let before = point.x.clone();
-        let size = over.iter().map(|&h| step[h].abs()).fold(0.0, f64::max);
-        if size > ASTRAY * least {
-            memory.forget();
-            (least, plain) = (f64::INFINITY, 0);
-        }
-        (least, plain) = (least.min(size), plain + 1);
-        if plain <= PLAIN {
-            for (x, s) in point.x.iter_mut().zip(&step) {
-                *x += share * s;
-            }
-        } else {
-            let of = |all: &[f64]| DVector::from_iterator(over.len(), over.iter().map(|&h| all[h]));
-            let next = memory.next(&of(&point.x), &of(&step), STEP);
-            for (&h, x) in over.iter().zip(next.iter()) {
-                point.x[h] = x.clamp(frame.core.hypers[h].lower, frame.core.hypers[h].upper);
-            }
+        for (x, s) in point.x.iter_mut().zip(&step) {
+            *x += share * s;
         }
         last = step;
-        let there = Position::new(frame, point, warm, Curvature::Fixed)?;
-        if climbs && there.objective < position.objective {
-            point.x = before;
-            break;
-        }
-        position = there;
+        position = Position::new(frame, point, warm, Curvature::Fixed)?;
         control.note(&frame.core, point, position.here.log_evidence, 0.0, "precisions at a held curvature");
     }
     Ok(position)

@@ -6,7 +6,7 @@
 //! | real | (p − start) / unit, the unit one posterior deviation by what the data say of p alone |
 //! | positive | ln p |
 //! | unit | ln p/(1 − p) |
-//! | increasing | (first value − start) / (last − first), in such units; ln of each difference: all at another scale are near |
+//! | increasing | first value as a real; ln of each difference |
 //! | simplex | ln of each entry over the last |
 
 use std::collections::BTreeMap;
@@ -79,18 +79,13 @@ impl Coordinates {
     }
 
     /// Sets the units of reals from the information of the data about each entry (the expected square of
-    /// d objective / d entry) at these values; 0 leaves the unit 1.
-    pub fn set_units(&mut self, information: &Bars, values: &Values) {
+    /// d objective / d entry); 0 leaves the unit 1.
+    pub fn set_units(&mut self, information: &Bars) {
         for (param, units) in self.params.iter().zip(&mut self.units) {
-            let Some((found, p)) = information.get(&param.node).zip(values.get(&param.node)) else {
-                continue;
-            };
-            for group in param.groups() {
-                let spread = param.spread(p, &group);
-                for i in group {
-                    if found[i] > 0.0 && found[i].is_finite() {
-                        units[i] = found[i].sqrt().recip() / spread;
-                    }
+            let Some(found) = information.get(&param.node) else { continue };
+            for (unit, info) in units.iter_mut().zip(found.iter()) {
+                if *info > 0.0 && info.is_finite() {
+                    *unit = info.sqrt().recip();
                 }
             }
         }
@@ -109,7 +104,7 @@ impl Coordinates {
                     Elem::Positive | Elem::NonNegative => z.push(at(0).ln()),
                     Elem::Unit => z.push((at(0) / (1.0 - at(0))).ln()),
                     Elem::Increasing => {
-                        z.push(real(0) / param.spread(p, &group));
+                        z.push(real(0));
                         z.extend((1..group.len()).map(|k| (at(k) - at(k - 1)).ln()));
                     }
                     Elem::Simplex => {
@@ -135,12 +130,9 @@ impl Coordinates {
                     Elem::Positive | Elem::NonNegative => p[group[0]] = next().exp(),
                     Elem::Unit => p[group[0]] = 1.0 / (1.0 + (-next()).exp()),
                     Elem::Increasing => {
-                        let first = units[group[0]] * next();
-                        let steps: Vec<f64> = (1..group.len()).map(|_| next().exp()).collect();
-                        let spread = if steps.is_empty() { 1.0 } else { steps.iter().sum() };
-                        p[group[0]] = param.start[group[0]] + first * spread;
-                        for (k, step) in (1..group.len()).zip(steps) {
-                            p[group[k]] = p[group[k - 1]] + step;
+                        p[group[0]] = param.start[group[0]] + units[group[0]] * next();
+                        for k in 1..group.len() {
+                            p[group[k]] = p[group[k - 1]] + next().exp();
                         }
                     }
                     Elem::Simplex => {
@@ -173,14 +165,10 @@ impl Coordinates {
                     Elem::Positive | Elem::NonNegative => out.push(g(0) * at(0)),
                     Elem::Unit => out.push(g(0) * at(0) * (1.0 - at(0))),
                     Elem::Increasing => {
-                        // a difference moves every later value, and all of them by the spread
+                        // a difference moves every later value
                         let later = |k: usize| (k..group.len()).map(g).sum::<f64>();
-                        let spread = param.spread(p, &group);
-                        out.push(units[group[0]] * spread * later(0));
-                        let first = (at(0) - param.start[group[0]]) / spread;
-                        out.extend(
-                            (1..group.len()).map(|k| (at(k) - at(k - 1)) * (later(k) + first * later(0))),
-                        );
+                        out.push(units[group[0]] * later(0));
+                        out.extend((1..group.len()).map(|k| (at(k) - at(k - 1)) * later(k)));
                     }
                     Elem::Simplex => {
                         let mean: f64 = (0..group.len()).map(|k| at(k) * g(k)).sum();
@@ -256,14 +244,6 @@ impl Param {
             (true, _) => (0..self.start.len()).collect(),
             (false, _) => vec![i],
         })
-    }
-
-    /// From the first to the last of values that increase; 1 where that is nothing.
-    fn spread(&self, values: &[f64], group: &[usize]) -> f64 {
-        match group {
-            [first, .., last] if self.elem == Elem::Increasing => values[*last] - values[*first],
-            _ => 1.0,
-        }
     }
 
     /// Start values where the program gives none.
@@ -352,18 +332,6 @@ mod tests {
             let at = Param { start: values[&p.node].clone(), ..p.clone() };
             assert_eq!(at.outside(), None, "{p:?}");
         }
-    }
-
-    #[test]
-    fn values_that_increase_at_another_scale_differ_in_logarithms_alone() {
-        let start = vec![0.0, 1.0, 3.0];
-        let param = Param { start, ..param(Elem::Increasing, Rank::Vector, 3, 1) };
-        let node = param.node;
-        let c = Coordinates::new(vec![param]);
-        let of = |scale: f64| c.of(&[(node, [-1.0, 1.0, 2.0].map(|v| scale * v).to_vec())].into());
-        let (here, there) = (of(1.0), of(10.0));
-        assert_eq!(here[0], there[0]);
-        assert!((1..3).all(|k| (there[k] - here[k] - 10f64.ln()).abs() < 1e-14), "{here:?} {there:?}");
     }
 
     #[test]

@@ -51,8 +51,6 @@ const SETTLED: f64 = 1e-4;
 /// Fall of the objective in nats, from its highest, at which rules by turns are given up: they have no
 /// common fixed point.
 const DRIFT: f64 = 3.0;
-/// Iterations of one fit after which a rule of its own has no fixed point near.
-const WANDERS: usize = 2500;
 /// Slope that the last climb leaves.
 const FLAT: f64 = 1e-7;
 /// Largest change of a coordinate in one step.
@@ -254,7 +252,7 @@ impl Learner<'_, '_> {
         let mut best: Option<Here> = None;
         let mut highest = here.objective();
         for _ in 0..ROUNDS {
-            if self.stopped.is_some() || (self.drifts && !self.joint) {
+            if self.stopped.is_some() {
                 break;
             }
             self.additions = self.additions.saturating_mul(2);
@@ -386,9 +384,6 @@ impl Learner<'_, '_> {
     fn fit(&mut self, params: Values, warm: Option<&Warm>) -> Result<Here, LearnError> {
         self.at.go(self.coordinates.params(), &params)?;
         let budget = self.remaining();
-        let choosing = !self.joint && !self.fine;
-        let most = if choosing { WANDERS } else { usize::MAX };
-        let options = Options { max_iter: self.options.max_iter.min(most), ..self.options };
         let (problem, layout) = self.at.whole()?;
         let before = self.trace.len();
         let (trace, on_step) = (&mut self.trace, &mut *self.on_step);
@@ -397,13 +392,10 @@ impl Learner<'_, '_> {
             on_step(&Step { iteration: before + step.iteration, ..*step })
         };
         let solution = match warm {
-            Some(warm) => problem.resume(&options, &budget, warm, &mut counted)?,
-            None => problem.solve(&options, &budget, &mut counted)?,
+            Some(warm) => problem.resume(&self.options, &budget, warm, &mut counted)?,
+            None => problem.solve(&self.options, &budget, &mut counted)?,
         };
-        if solution.report.stop == Stop::MaxIter && options.max_iter < self.options.max_iter {
-            // as where the levels are separated
-            self.drifts = true;
-        } else if matches!(solution.report.stop, Stop::MaxIter | Stop::MaxTime | Stop::Interrupted) {
+        if matches!(solution.report.stop, Stop::MaxIter | Stop::MaxTime | Stop::Interrupted) {
             self.stopped = self.stopped.or(Some(solution.report.stop));
         }
         Ok(Here { params, solution, layout: layout.clone() })
@@ -562,7 +554,7 @@ impl Learner<'_, '_> {
                 }
             }
         }
-        self.coordinates.set_units(&information, &here.params);
+        self.coordinates.set_units(&information);
         Ok(())
     }
 }
@@ -593,7 +585,7 @@ fn evaluate(
     let mut hypers = climb.values.clone();
     climb.hypers.iter().zip(ln).for_each(|(h, ln)| hypers[*h] = ln.exp());
     at.go(coordinates.params(), &params)?;
-    let (problem, layout) = at.kept(&climb.restrict)?;
+    let (problem, layout) = at.problem(&climb.restrict)?;
     let slope = problem.slope(options, budget, &hypers, near.as_ref())?;
     let bars = at.pull(&slope.adjoint, &layout, &climb.restrict)?;
     let mut slopes = coordinates.slopes(&params, &bars);

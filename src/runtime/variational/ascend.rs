@@ -2,11 +2,11 @@
 
 use nalgebra::DVector;
 
+use super::anderson::Anderson;
 use super::bound::terms;
 use super::core::{Core, Local};
 use super::state::State;
 use crate::math::poll::attempt;
-use crate::runtime::anderson::Anderson;
 use crate::runtime::control::Control;
 use crate::runtime::solution::{Failure, Stop};
 

@@ -5,6 +5,7 @@ pub mod assemble;
 pub mod cycle;
 pub mod problem;
 
+mod anderson;
 mod ascend;
 mod bound;
 mod core;
