@@ -32,8 +32,8 @@ pub(crate) struct Reduced {
 }
 
 /// The rows of each class in the coordinates of a basis of its columns, one more for what the targets have outside.
-/// Columns are asked for in blocks, and each is compared with its coordinates. `None` if the basis would
-/// need more than `limit` vectors (or a third of the rows of the class, which is then left as it is).
+/// Columns are asked for in blocks, and each is compared with its coordinates in all rows (see [`Basis::take`]). `None` if
+/// the basis would need more than `limit` vectors (or a third of the rows of the class, which is then left as it is).
 pub(crate) fn low_rank(
     source: &mut dyn Source,
     treatment: &Treatment,

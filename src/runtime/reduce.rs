@@ -53,8 +53,8 @@ impl Basis {
         (self.q, self.qt)
     }
 
-    /// Coefficients of these columns (r × b), the basis extended where they are outside; `None` if it
-    /// would grow beyond its limit.
+    /// Coefficients of these columns (r × b), from a sample of their rows while all of them are inside, by projection
+    /// else, the basis extended where they are outside; `None` if it would grow beyond its limit.
     pub fn take(&mut self, mut x: DMatrix<f64>) -> Option<DMatrix<f64>> {
         if let Some(found) = self.sample.as_ref().and_then(|sample| sample.coefficients(&x, TOLERANCE)) {
             return Some(found);

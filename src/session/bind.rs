@@ -235,11 +235,12 @@ impl<'m> Binder<'m> {
         let (rows, width) = (taken.rows, taken.columns.len());
         let mut array = nalgebra::DMatrix::zeros(rows, width);
         let mut bad = cells::Findings::default();
-        let plain = levels.is_none()
+        let copied = levels.is_none()
             && node.ty.elem == Elem::Real
             && columns::copy_finite(&taken.columns, rows, array.as_mut_slice());
-        // row by row, so that positions come in the order of the file
-        for i in if plain { 0..0 } else { 0..rows } {
+        // otherwise row by row, so that positions come in the order of the file
+        let left = if copied { 0 } else { rows };
+        for i in 0..left {
             for (j, column) in taken.columns.iter().enumerate() {
                 match cells::number(column.cells.get(i), node.ty.elem, levels.as_ref()) {
                     Ok(x) => array[(i, j)] = x,
