@@ -27,7 +27,7 @@ pub struct Inputs<'a> {
     /// What the data bind.
     pub dims: &'a BTreeMap<Atom, usize>,
     /// Values of nodes: data; also latents and `param`s, where they are held at a value.
-    pub values: &'a BTreeMap<NodeId, Value>,
+    pub values: &'a BTreeMap<NodeId, Arc<Value>>,
     /// The levels of categories.
     pub levels: &'a BTreeMap<NodeId, Vec<String>>,
     /// The names of the columns of data.
@@ -211,18 +211,28 @@ impl<'a> Evaluator<'a> {
                 args.extend(value);
             }
             let freed: usize = args.iter().filter(|a| Arc::strong_count(a) == 1).map(|a| bytes(a)).sum();
-            let value = match self.memo.get(&jobs[j].key) {
+            live = live.saturating_sub(freed);
+            let value = match self.memo.get(&jobs[j].key).or_else(|| self.given(&jobs[j].key)) {
                 Some(value) => value.clone(),
                 None => {
-                    let value = self.compute(&jobs[j].key, args, live);
-                    Arc::new(value.map_err(|why| EvalError { expr: jobs[j].key.0, why })?)
+                    let value = self.compute(&jobs[j].key, args, live.saturating_add(freed));
+                    let value = value.map_err(|why| EvalError { expr: jobs[j].key.0, why })?;
+                    live = live.saturating_add(bytes(&value));
+                    Arc::new(value)
                 }
             };
-            live = live.saturating_sub(freed).saturating_add(bytes(&value));
             values[j] = Some(value);
         }
         let root = values.pop().flatten();
         root.ok_or(EvalError { expr: ExprId(0), why: Why::Circle })
+    }
+
+    /// The whole value of a node that has one: nothing is copied.
+    fn given(&self, (e, want): &Key) -> Option<&'a Arc<Value>> {
+        match self.inputs.model.expr(*e).kind {
+            ExprKind::Node(node) if *want == Want::all() => self.inputs.values.get(&node),
+            _ => None,
+        }
     }
 
     /// What is wanted of the operands.

@@ -14,14 +14,20 @@ use crate::math::product::gemm;
 /// Entries between two polls.
 pub(super) const PART: usize = 1 << 16;
 
-/// A matrix of zeros, or what it would have needed.
-pub(super) fn zeros(rows: usize, cols: usize) -> Result<DMatrix<f64>, Why> {
-    let wanted = rows.checked_mul(cols).and_then(|n| n.checked_mul(8)).unwrap_or(usize::MAX);
+/// Room for a matrix, or what it would have needed.
+fn reserved(rows: usize, cols: usize) -> Result<Vec<f64>, Why> {
+    let wanted = size(rows, cols);
     let mut values: Vec<f64> = Vec::new();
     values.try_reserve_exact(wanted / 8).map_err(|_| Why::Memory(wanted, isize::MAX as usize))?;
+    Ok(values)
+}
+
+/// A matrix of zeros, or what it would have needed.
+pub(super) fn zeros(rows: usize, cols: usize) -> Result<DMatrix<f64>, Why> {
+    let mut values = reserved(rows, cols)?;
     // touching fresh memory takes longer than most sums
-    while values.len() < wanted / 8 {
-        values.resize((values.len() + PART).min(wanted / 8), 0.0);
+    while values.len() < rows * cols {
+        values.resize((values.len() + PART).min(rows * cols), 0.0);
         poll();
     }
     Ok(DMatrix::from_vec(rows, cols, values))
@@ -169,21 +175,21 @@ pub(super) fn row_dot(a: &DMatrix<f64>, b: &DMatrix<f64>) -> Result<DMatrix<f64>
 
 /// Columns side by side; a scalar is a constant column. `rows` is the number of rows.
 pub(super) fn join(parts: &[Arc<Value>], rows: usize) -> Result<DMatrix<f64>, Why> {
-    let width = parts.iter().map(|p| p.cols()).sum();
-    let mut out = zeros(rows, width)?;
-    let mut at = 0;
+    let width: usize = parts.iter().map(|p| p.cols()).sum();
+    let mut values = reserved(rows, width)?;
     for part in parts {
         if part.rank == Rank::Scalar {
-            out.column_mut(at).fill(entry(part)?);
-            at += 1;
+            values.resize(values.len() + rows, entry(part)?);
         } else if part.rows() != rows {
             return Err(Why::Shape(part.array.shape(), (rows, part.cols())));
         } else {
-            out.columns_mut(at, part.cols()).copy_from(&part.array);
-            at += part.cols();
+            for some in part.array.as_slice().chunks(PART) {
+                values.extend_from_slice(some);
+                poll();
+            }
         }
     }
-    Ok(out)
+    Ok(DMatrix::from_vec(rows, width, values))
 }
 
 /// Whether the entries of an index of that kind are codes from 0 (levels), not numbers from 1.

@@ -1,7 +1,7 @@
 //! AᵀB of tall matrices without a transposed copy: by dot products where one of them has few columns, else
 //! as a product of strided views.
 
-use nalgebra::{DMatrix, DVector, Dyn, MatrixView};
+use nalgebra::{DMatrix, DMatrixView, DMatrixViewMut, DVector, Dyn, MatrixView};
 
 use super::poll::poll;
 use super::product::transposed_times;
@@ -90,10 +90,26 @@ pub fn cross(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
     if n.saturating_mul(k).saturating_mul(m) > LARGE {
         return transposed_times(a, b);
     }
-    let transposed: MatrixView<'_, f64, Dyn, Dyn, Dyn, Dyn> =
-        MatrixView::from_slice_with_strides_generic(a.as_slice(), Dyn(k), Dyn(n), Dyn(n), Dyn(1));
-    out.gemm(1.0, &transposed, b, 0.0);
+    add_cross(out.as_view_mut(), a, (0, 0), b.as_view());
     out
+}
+
+/// C ← C + AᵀB for the part of A from a row and a column on, as tall as B and as wide as C is tall.
+pub fn add_cross(
+    mut c: DMatrixViewMut<'_, f64>,
+    a: &DMatrix<f64>,
+    (row, column): (usize, usize),
+    b: DMatrixView<'_, f64>,
+) {
+    let (n, k) = (b.nrows(), c.nrows());
+    if n.min(k).min(b.ncols()) <= FEW {
+        // a product of strided views is not made for so few
+        return c.gemm(1.0, &a.view((row, column), (n, k)).transpose(), &b, 1.0);
+    }
+    let part = &a.as_slice()[row + column * a.nrows()..];
+    let transposed: MatrixView<'_, f64, Dyn, Dyn, Dyn, Dyn> =
+        MatrixView::from_slice_with_strides_generic(part, Dyn(k), Dyn(n), Dyn(a.nrows()), Dyn(1));
+    c.gemm(1.0, &transposed, &b, 1.0);
 }
 
 /// Aᵀv (k) of A (n × k).

@@ -4,6 +4,7 @@
 use nalgebra::DMatrix;
 
 use super::chol::Cholesky;
+use super::cross::add_cross;
 use super::poll::poll;
 use super::product::times;
 
@@ -20,16 +21,11 @@ pub fn gram(a: &DMatrix<f64>) -> DMatrix<f64> {
     let (n, k) = a.shape();
     let mut g = DMatrix::zeros(k, k);
     for start in (0..n).step_by(ROWS) {
-        let block = a.rows(start, ROWS.min(n - start)).into_owned();
-        let transposed = block.transpose();
+        let rows = ROWS.min(n - start);
         for column in (0..k).step_by(COLUMNS) {
             let width = COLUMNS.min(k - column);
-            g.view_mut((column, column), (k - column, width)).gemm(
-                1.0,
-                &transposed.rows(column, k - column),
-                &block.columns(column, width),
-                1.0,
-            );
+            let tile = g.view_mut((column, column), (k - column, width));
+            add_cross(tile, a, (start, column), a.view((start, column), (rows, width)));
             poll();
         }
     }

@@ -1,6 +1,7 @@
 //! What rows a picture stands on: the inputs of a fit with their ranges, given rows, rows made for a curve.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
@@ -82,7 +83,7 @@ impl<'a> Ground<'a> {
                 let bound = bind::bind_prediction(typed, schema, data, targets)
                     .map_err(|found| fit.model().error(found))?
                     .value;
-                let training = targets && bound.hash() == fit.state().data_hash;
+                let training = targets && bound.is(&fit.state().data_hash);
                 Some(Given { bound, data: data.clone(), targets, training })
             }
         };
@@ -101,11 +102,11 @@ impl<'a> Ground<'a> {
                 .filter(|_| matches!(node.ty.elem, Elem::Bool | Elem::Category | Elem::Ordered));
             let value = given.as_ref().and_then(|g| g.bound.values.get(&id));
             let known = spreads.get(&id).map_or(&[][..], Vec::as_slice);
-            let columns = known.len().max(value.map_or(0, Value::cols));
+            let columns = known.len().max(value.map_or(0, |v| v.cols()));
             for column in 0..columns {
                 let new = value
                     .filter(|v| column < v.cols())
-                    .map(|v| Spread::of(v.array.column(column).iter().copied(), levels.is_some()));
+                    .map(|v| Spread::of(v.array.column(column).as_slice(), levels.is_some()));
                 let spread = match (known.get(column), new) {
                     (Some(old), Some(new)) => {
                         Spread { low: old.low.min(new.low), middle: old.middle, high: old.high.max(new.high) }
@@ -155,7 +156,7 @@ impl<'a> Ground<'a> {
         let rank = |id: NodeId| if typed.node(id).ty.shape.len() < 2 { Rank::Vector } else { Rank::Matrix };
         let values = arrays
             .into_iter()
-            .map(|(id, array)| (id, Value { rank: rank(id), array, labels: Vec::new() }))
+            .map(|(id, array)| (id, Arc::new(Value { rank: rank(id), array, labels: Vec::new() })))
             .collect();
         let bound = bind::bind_rows(typed, &self.fit.state().schema, values, rows);
         self.fit.predictive(&bound, &Data::new())

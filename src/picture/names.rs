@@ -1,6 +1,7 @@
 //! Names of the entries of a node, those of pruned ones too, as far as the columns of the data tell them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
@@ -18,7 +19,7 @@ impl Names {
     pub fn of(fit: &Fit) -> Names {
         let (typed, state) = (fit.model().typed(), fit.state());
         // names depend on columns, not on values: one row does
-        let mut values: BTreeMap<NodeId, Value> = BTreeMap::new();
+        let mut values: BTreeMap<NodeId, Arc<Value>> = BTreeMap::new();
         for (id, spreads) in state.seen.spreads.iter().filter(|(id, _)| id.index() < typed.nodes.len()) {
             let Some(columns) = state.schema.columns.get(id) else { continue };
             let is_matrix = typed.node(*id).ty.shape.len() > 1;
@@ -26,7 +27,7 @@ impl Names {
                 DMatrix::from_fn(1, columns.len(), |_, j| spreads.get(j).map_or(0.0, |spread| spread.middle));
             let rank = if is_matrix { Rank::Matrix } else { Rank::Vector };
             let labels = columns.iter().filter(|_| is_matrix).cloned().map(Label::Column).collect();
-            values.insert(*id, Value { rank, array, labels });
+            values.insert(*id, Arc::new(Value { rank, array, labels }));
         }
         let bound = bind::bind_rows(typed, &state.schema, values, 1);
         Names(Labels::of(bound.inputs(typed)))

@@ -6,6 +6,7 @@
 //! q² > s, `evidence` the objective.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use nalgebra::DMatrix;
 use sbl::check::typed::{Model as Typed, NodeId, NodeKind};
@@ -138,10 +139,10 @@ fn compute(
     let mut learned = Vec::new();
     for n in &typed.nodes {
         if let Some(given) = given.get(&n.name) {
-            bound.values.insert(n.id, given.value.clone());
+            bound.values.insert(n.id, Arc::new(given.value.clone()));
         } else if let Some(value) = known_value(state, &n.name) {
             learned.push(n.id);
-            bound.values.insert(n.id, value);
+            bound.values.insert(n.id, Arc::new(value));
         }
     }
     let inputs: Inputs<'_> = bound.inputs(typed);

@@ -108,11 +108,12 @@ fn gather(
         let scale = term.scale.ok_or(EvalError { expr: term.mean, why: Why::NoValue(term.node) })?;
         let scales = scales(eval, scale, y.len(), &layout)?;
         let weight = term.weight.map(|e| numbers(eval, e)).transpose()?;
-        let entries: Vec<usize> = (0..y.len()).filter(|i| !y[*i].is_nan()).collect();
+        let mut entries = Vec::with_capacity(y.len());
         let start = targets.len();
-        for &i in &entries {
+        for (i, scale) in scales.into_iter().enumerate().filter(|(i, _)| !y[*i].is_nan()) {
+            entries.push(i);
             targets.push(y[i] - at(&form.offset, i));
-            noise.push(scales[i].clone());
+            noise.push(scale);
             counts.push(weight.as_ref().map_or(1.0, |w| at(w, i)));
             term_of.push(t);
         }

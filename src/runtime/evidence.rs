@@ -321,6 +321,11 @@ pub(crate) fn small_rank(columns: &DMatrix<f64>) -> Option<usize> {
     }
     let limit = (1..).take_while(|r| r * (r + 1) / 2 < columns.ncols()).last()?;
     let limit = limit.min(columns.nrows().saturating_sub(1));
+    // often a few of them are too many
+    let few: Vec<usize> = (0..columns.ncols()).step_by((columns.ncols() / (2 * limit + 2)).max(1)).collect();
+    if few.len() < columns.ncols() {
+        rank_up_to(&columns.select_columns(&few), limit, COARSE_RANK_TOLERANCE)?;
+    }
     let coarse = rank_up_to(columns, limit, COARSE_RANK_TOLERANCE)?;
     let rank = rank_up_to(columns, limit.min(coarse + coarse / 10), RANK_TOLERANCE)?;
     Some(rank)

@@ -1,10 +1,8 @@
 //! Sparsity and quality factors of every weight, and the best move of each (mathematics §3).
 
-use nalgebra::DMatrix;
-
 use super::core::Core;
 use super::posterior::{Detail, Posterior, scale_rows};
-use crate::math::cross::cross;
+use crate::math::cross::{cross, dot};
 use crate::math::product::{gemm, times};
 use crate::math::qr;
 
@@ -70,15 +68,18 @@ impl Factors {
             }
             // S = min_c |φ̃ − Φ̃ c|² + |c|², at c = Σ̃ Φ̃ᵀ φ̃: a sum of squares, no cancellation
             let c = times(&detail.sigma, &cross(&p.phi, &phi));
-            let mut rest: DMatrix<f64> = phi.clone();
-            gemm(rest.as_view_mut(), -1.0, p.phi.as_view(), c.as_view(), 1.0);
-            for (at, &i) in chunk.iter().enumerate() {
-                let s = rest.column(at).norm_squared() + c.column(at).norm_squared();
+            let columns = phi.as_slice().chunks_exact(phi.nrows().max(1));
+            for (column, &i) in columns.zip(chunk) {
+                f.big_q[i] = dot(column, p.residual.as_slice());
+                f.norm[i] = dot(column, column);
+            }
+            gemm(phi.as_view_mut(), -1.0, p.phi.as_view(), c.as_view(), 1.0);
+            let columns = phi.as_slice().chunks_exact(phi.nrows().max(1));
+            for ((column, c), &i) in columns.zip(c.column_iter()).zip(chunk) {
+                let s = dot(column, column) + c.norm_squared();
                 f.big_s[i] = s;
-                f.big_q[i] = phi.column(at).dot(&p.residual);
                 f.s[i] = s;
                 f.q[i] = f.big_q[i];
-                f.norm[i] = phi.column(at).norm_squared();
                 if f.is_in_span(i) {
                     f.q[i] = 0.0;
                 }

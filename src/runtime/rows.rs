@@ -41,16 +41,24 @@ impl Rows {
     pub fn gather(problem: &Problem) -> Rows {
         let mut index: BTreeMap<Vec<(usize, u64)>, usize> = BTreeMap::new();
         let mut members: Vec<Members> = Vec::new();
-        for r in 0..problem.targets.len() {
-            if problem.counts[r] > 0.0 {
-                let log = fold_held(&problem.noise[r], &problem.hypers);
-                let key = log.powers.iter().map(|&(h, p)| (h, p.to_bits())).collect();
-                let class = *index.entry(key).or_insert_with(|| {
-                    members.push((log.powers.clone(), Vec::new()));
-                    members.len() - 1
-                });
-                members[class].1.push((r, log.known));
-            }
+        // rows of one noise often come one after another
+        let mut last: Option<(&Scale, usize, f64)> = None;
+        for r in (0..problem.targets.len()).filter(|r| problem.counts[*r] > 0.0) {
+            let noise = &problem.noise[r];
+            let (class, known) = match last {
+                Some((same, class, known)) if same == noise => (class, known),
+                _ => {
+                    let log = fold_held(noise, &problem.hypers);
+                    let key = log.powers.iter().map(|&(h, p)| (h, p.to_bits())).collect();
+                    let class = *index.entry(key).or_insert_with(|| {
+                        members.push((log.powers, Vec::new()));
+                        members.len() - 1
+                    });
+                    (class, log.known)
+                }
+            };
+            members[class].1.push((r, known));
+            last = Some((noise, class, known));
         }
         let mut rows =
             Rows { source: Vec::new(), t: DVector::zeros(0), raw: Vec::new(), classes: Vec::new() };

@@ -16,6 +16,7 @@ mod range;
 mod schema;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::check::dim::Atom;
 use crate::check::typed::{Elem, ExprId, ExprKind, Model, Node, NodeId, NodeKind};
@@ -37,7 +38,7 @@ pub struct Bound {
     pub dims: BTreeMap<Atom, usize>,
     /// Values of data nodes. Categories are codes from 0, `bool` is 0 or 1; a missing target and a
     /// level that was not there at training are `NaN`.
-    pub values: BTreeMap<NodeId, Value>,
+    pub values: BTreeMap<NodeId, Arc<Value>>,
     /// Levels of every `category`, `ordered` and `bool`, in the order of their codes.
     pub levels: BTreeMap<NodeId, Vec<String>>,
     /// Rows of each observed node that has missing values, from 0, ascending.
@@ -58,7 +59,7 @@ impl Bound {
             let Ok((rank, rows, cols)) = shape else { continue };
             if rows * cols == entries.len() {
                 let array = nalgebra::DMatrix::from_column_slice(rows, cols, entries);
-                self.values.insert(*id, Value { rank, array, labels: Vec::new() });
+                self.values.insert(*id, Arc::new(Value { rank, array, labels: Vec::new() }));
                 self.constants.insert(*id);
             }
         }
@@ -129,7 +130,7 @@ pub fn bind_prediction(model: &Model, schema: &Schema, data: &Data, want_targets
 pub(crate) fn bind_rows(
     model: &Model,
     schema: &Schema,
-    values: BTreeMap<NodeId, Value>,
+    values: BTreeMap<NodeId, Arc<Value>>,
     rows: usize,
 ) -> Bound {
     let columns = schema.columns.iter().filter(|(id, _)| values.contains_key(id));
@@ -275,7 +276,7 @@ impl<'m> Binder<'m> {
             self.bound.levels.insert(node.id, levels.names);
         }
         self.bound.columns.insert(node.id, names);
-        self.bound.values.insert(node.id, Value { rank, array, labels });
+        self.bound.values.insert(node.id, Arc::new(Value { rank, array, labels }));
     }
 
     /// Missing targets leave the likelihood and are predicted; where a target is also an input, or

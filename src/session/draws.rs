@@ -1,6 +1,7 @@
 //! Draws: latent nodes from their posterior or prior, and any node from its distribution.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use nalgebra::{DMatrix, DVector};
 use rand_chacha::ChaCha8Rng;
@@ -106,7 +107,7 @@ fn square_root(sigma: DMatrix<f64>) -> DMatrix<f64> {
 pub(crate) struct Drawn {
     /// Values of every node that it fixes: latents, and hyperparameters from their factors or at their
     /// estimates.
-    pub values: BTreeMap<NodeId, Value>,
+    pub values: BTreeMap<NodeId, Arc<Value>>,
     /// The kept innovations, k.
     pub kept: DVector<f64>,
 }
@@ -150,7 +151,7 @@ pub(crate) fn posterior_values(
             Some(factors) => from_factors(inputs, *node, factors, uniforms)?,
             None => hyper.iter().map(|v| v.unwrap_or(f64::INFINITY)).collect(),
         };
-        values.insert(*node, array(inputs, *node, entries)?);
+        values.insert(*node, Arc::new(array(inputs, *node, entries)?));
     }
     let kept = innovations.draw(uniforms);
     let drawn = innovations.by_node(&kept);
@@ -160,7 +161,7 @@ pub(crate) fn posterior_values(
         if let Some(cutpoints) = dist.and_then(|d| free_cutpoints(inputs.model, d))
             && let Some(value) = values.get_mut(&cutpoints)
         {
-            value.array.add_scalar_mut(posterior.cutpoint_shift(*node, &moved));
+            Arc::make_mut(value).array.add_scalar_mut(posterior.cutpoint_shift(*node, &moved));
         }
     }
     for block in &plan.blocks {
@@ -174,7 +175,7 @@ pub(crate) fn posterior_values(
             let Some(dist) = dist else { continue };
             let fresh =
                 draw(Inputs { values: &values, ..inputs }, frozen, memory, block.node, dist, None, uniforms)?;
-            values.insert(block.node, array(inputs, block.node, fresh)?);
+            values.insert(block.node, Arc::new(array(inputs, block.node, fresh)?));
             continue;
         }
         if let Some(mean) = block.mean {
@@ -184,7 +185,7 @@ pub(crate) fn posterior_values(
                 *e += entry(mean.array.as_slice(), i);
             }
         }
-        values.insert(block.node, array(inputs, block.node, entries)?);
+        values.insert(block.node, Arc::new(array(inputs, block.node, entries)?));
     }
     Ok(Drawn { values, kept })
 }
@@ -206,12 +207,12 @@ pub(crate) fn draw(
         .shape(&inputs.model.node(node).ty)
         .map_err(|why| crate::design::EvalError { expr: somewhere, why })?;
     let levels = inputs.levels.get(&node).map_or(2, Vec::len);
-    let given: Vec<Option<std::sync::Arc<Value>>> = dist
+    let given: Vec<Option<Arc<Value>>> = dist
         .family
         .args
         .iter()
         .map(|arg| match known {
-            Some((name, value)) if name == arg.name => Ok(Some(std::sync::Arc::new(value.clone()))),
+            Some((name, value)) if name == arg.name => Ok(Some(Arc::new(value.clone()))),
             _ => dist.arg(arg.name).map(|e| eval.eval(e, &Want::all())).transpose(),
         })
         .collect::<Result<_, _>>()?;

@@ -6,6 +6,7 @@
 //! the mean gains e q/(α* + s), the variance e²/(α* + s) (`docs/mathematics.md` §5).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use nalgebra::{DMatrix, DVector};
 
@@ -90,7 +91,7 @@ impl Fit {
         let trained = bind::bind_prediction(typed, &self.state().schema, training, true)
             .map_err(|found| model.error(found))?
             .value;
-        if trained.hash() != self.state().data_hash {
+        if !trained.is(&self.state().data_hash) {
             return Err(refuse(
                 "these are not the rows that the model was fitted on",
                 "give the training data of the fit, unchanged",
@@ -199,7 +200,7 @@ impl Before {
 impl Kernel {
     /// The kernel columns at some inputs with other centres.
     fn at(&self, inputs: Inputs<'_>, frozen: &Frozen, centres: &Value) -> Result<DMatrix<f64>, EvalError> {
-        let mut values: BTreeMap<NodeId, Value> = inputs.values.clone();
+        let mut values: BTreeMap<NodeId, Arc<Value>> = inputs.values.clone();
         let mut dims = inputs.dims.clone();
         let (frozen, shape) = match self.centres {
             Centres::Train(train, _) => {
@@ -208,7 +209,7 @@ impl Kernel {
             Centres::Constant(node) => {
                 let shape = &inputs.model.node(node).ty.shape;
                 let rank = if shape.len() < 2 { Rank::Vector } else { Rank::Matrix };
-                values.insert(node, Value { rank, ..centres.clone() });
+                values.insert(node, Arc::new(Value { rank, ..centres.clone() }));
                 (frozen.clone(), shape)
             }
         };

@@ -2,6 +2,7 @@
 //! linear predictors among them as a Gaussian.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use nalgebra::{DMatrix, DVector};
 
@@ -161,7 +162,7 @@ impl Fit {
 
     /// The data with the hyperparameters at their estimates; a Gamma factor at the value whose inverse is
     /// ⟨1/θ⟩, so that the variance of the noise is the expected one.
-    fn with_estimates(&self, bound: &Bound) -> BTreeMap<NodeId, Value> {
+    fn with_estimates(&self, bound: &Bound) -> BTreeMap<NodeId, Arc<Value>> {
         let inputs = bound.inputs(self.model().typed());
         let mut values = bound.values.clone();
         for (node, entries) in &self.posterior().hypers {
@@ -169,7 +170,7 @@ impl Fit {
             let entries = (0..entries.len()).map(value).collect();
             // one for every row of the training data has no value at other rows
             if let Ok(value) = array(inputs, *node, entries) {
-                values.insert(*node, value);
+                values.insert(*node, Arc::new(value));
             }
         }
         values
@@ -388,7 +389,7 @@ impl Linear {
     pub fn at(
         &self,
         kept: &DVector<f64>,
-        values: &BTreeMap<NodeId, Value>,
+        values: &BTreeMap<NodeId, Arc<Value>>,
         uniforms: &mut Uniforms,
     ) -> Value {
         let mut f = &self.c * kept;

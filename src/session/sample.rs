@@ -3,6 +3,7 @@
 //! One row a draw; one column an entry of a node, named as in CmdStan: `tau`, `w.1`, `W.2.1`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::bind::{self, Bound};
 use super::compile::Model;
@@ -74,7 +75,7 @@ impl Model {
                 let entries = draw(inputs, &frozen, MEMORY, node, dist, None, &mut uniforms)
                     .and_then(|entries| array(inputs, node, entries))
                     .map_err(|e| self.no_draw(data, e))?;
-                values.insert(node, entries);
+                values.insert(node, Arc::new(entries));
             }
             let order = self.dag().topological().into_iter().filter(|n| typed.node(*n).dist().is_some());
             table.push(bound.inputs(typed), &values, order);
@@ -164,7 +165,7 @@ impl Fit {
                     let entries = draw(inputs, &state.frozen, MEMORY, term.node, dist, known, &mut uniforms)
                         .and_then(|entries| array(inputs, term.node, entries))
                         .map_err(broken)?;
-                    values.insert(term.node, entries);
+                    values.insert(term.node, Arc::new(entries));
                     shown.push(term.node);
                 }
             }
@@ -198,7 +199,7 @@ impl Table {
     fn push(
         &mut self,
         inputs: Inputs<'_>,
-        values: &BTreeMap<NodeId, Value>,
+        values: &BTreeMap<NodeId, Arc<Value>>,
         nodes: impl Iterator<Item = NodeId>,
     ) {
         let first = self.draws.rows.is_empty();

@@ -189,7 +189,7 @@ impl Fit {
                 scored.push(score(name, &predictive, &present));
             }
         }
-        Ok((scored, bound.rows, bound.hash() == self.state().data_hash, warnings))
+        Ok((scored, bound.rows, bound.is(&self.state().data_hash), warnings))
     }
 
     fn no_targets(&self, node: NodeId) -> Diagnostic {

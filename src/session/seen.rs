@@ -10,6 +10,7 @@ use super::posterior::Posterior;
 use crate::check::typed::{Elem, Model, NodeId};
 use crate::design::Label;
 use crate::math::sums::all_finite;
+use crate::math::wide::widest;
 
 /// With more inputs than this no row can be placed in a picture.
 const DRAWN: usize = 2;
@@ -44,7 +45,7 @@ impl Seen {
             let Some(value) = bound.values.get(&id) else { continue };
             let levels = matches!(model.node(id).ty.elem, Elem::Bool | Elem::Category | Elem::Ordered);
             let columns = value.array.as_slice().chunks(value.rows().max(1));
-            let spreads = columns.map(|c| Spread::of(c.iter().copied(), levels));
+            let spreads = columns.map(|c| Spread::of(c, levels));
             seen.spreads.insert(id, spreads.collect());
         }
         if seen.spreads.values().map(Vec::len).sum::<usize>() <= DRAWN {
@@ -83,16 +84,15 @@ impl Seen {
 
 impl Spread {
     /// Of values that are not missing; all 0 if there are none.
-    pub fn of(values: impl Iterator<Item = f64>, levels: bool) -> Spread {
-        let values: Vec<f64> = values.collect();
-        let mut keys: Vec<i64> = match all_finite(&values) {
-            true => values.iter().map(|x| key(*x)).collect(),
-            false => values.iter().filter(|x| x.is_finite()).map(|x| key(*x)).collect(),
+    pub fn of(values: &[f64], levels: bool) -> Spread {
+        let (mut keys, low, high) = match all_finite(values) {
+            true => keys(values),
+            false => keys(&values.iter().copied().filter(|x| x.is_finite()).collect::<Vec<_>>()),
         };
-        let (Some(low), Some(high)) = (keys.iter().min(), keys.iter().max()) else {
+        if keys.is_empty() {
             return Spread { low: 0.0, middle: 0.0, high: 0.0 };
-        };
-        let (low, high) = (of_key(*low), of_key(*high));
+        }
+        let (low, high) = (of_key(low), of_key(high));
         if levels {
             return Spread { low, middle: most_frequent(&mut keys), high };
         }
@@ -106,7 +106,25 @@ impl Spread {
     }
 }
 
+/// The key of each number, the lowest and the highest.
+fn keys(values: &[f64]) -> (Vec<i64>, i64, i64) {
+    let mut keys = vec![0; values.len()];
+    let (mut low, mut high) = (i64::MAX, i64::MIN);
+    widest(
+        #[inline(always)]
+        || {
+            for (to, x) in keys.iter_mut().zip(values) {
+                *to = key(*x);
+                low = low.min(*to);
+                high = high.max(*to);
+            }
+        },
+    );
+    (keys, low, high)
+}
+
 /// A whole number in the order of the numbers: whole numbers are compared and selected faster.
+#[inline(always)]
 fn key(x: f64) -> i64 {
     let bits = (x + 0.0).to_bits() as i64;
     // the bits of negative numbers, but for the sign, the other way round
@@ -165,7 +183,7 @@ mod tests {
 
     #[test]
     fn spreads() {
-        let of = |v: &[f64], levels| Spread::of(v.iter().copied(), levels);
+        let of = |v: &[f64], levels| Spread::of(v, levels);
         assert_eq!(of(&[3.0, 1.0, 2.0, 9.0], false), Spread { low: 1.0, middle: 2.0, high: 9.0 });
         let wide = of(&[-1234.5678, 1.2345, 8765.4321], false);
         assert_eq!(wide, Spread { low: -1230.0, middle: 0.0, high: 8760.0 });

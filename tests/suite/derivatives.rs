@@ -2,6 +2,7 @@
 //! every native, every kernel and basis of the library, every linear operation.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use nalgebra::DMatrix;
 use sbl::check::natives::NATIVES;
@@ -47,7 +48,7 @@ impl Case {
     }
 
     /// `f` at the values of the data, frozen values learned from them.
-    fn at<T>(&self, values: &BTreeMap<NodeId, Value>, f: &mut dyn FnMut(&mut Evaluator<'_>) -> T) -> T {
+    fn at<T>(&self, values: &BTreeMap<NodeId, Arc<Value>>, f: &mut dyn FnMut(&mut Evaluator<'_>) -> T) -> T {
         let inputs = Inputs { values, ..self.bound.inputs(&self.model) };
         let (frozen, _) = Frozen::learn(inputs, MEMORY).unwrap_or_else(|e| panic!("{}\n{e:?}", self.text));
         f(&mut Evaluator::new(inputs, &frozen, MEMORY))
@@ -65,7 +66,7 @@ impl Case {
             for (i, &found) in bars[leaf].iter().enumerate() {
                 let mut moved = |h: f64| {
                     let mut values = self.bound.values.clone();
-                    values.get_mut(leaf).unwrap().array[i] += h;
+                    Arc::make_mut(values.get_mut(leaf).unwrap()).array[i] += h;
                     self.at(&values, objective)
                 };
                 // five-point rule: error of order h⁴
@@ -306,7 +307,7 @@ fn a_product_with_a_design_touches_kept_columns_only() {
     let text = "use std.kernels.rbf\nuse std.priors.ard\ndata x: real[N, D]\ndata t: real[N]\nparam s: positive = 1\nlet phi = [1, rbf(x, width = s)]\nw ~ ard(cols(phi))\nt ~ Normal(phi * w, sd = 1)";
     let mut case = Case::new(text);
     let s = case.model.find("s").unwrap();
-    case.bound.values.insert(s, Value::scalar(1.3));
+    case.bound.values.insert(s, Arc::new(Value::scalar(1.3)));
     case.leaves = BTreeSet::from([s]);
     let w = case.model.find("w").unwrap();
     let restrict = Restrict { active: BTreeMap::from([(w, vec![0, 2, 5])]), ..Restrict::default() };

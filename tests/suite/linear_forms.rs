@@ -1,6 +1,7 @@
 //! Linear and log-linear forms of real programs, against plain evaluation at given innovations.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use nalgebra::DMatrix;
 use sbl::Data;
@@ -135,7 +136,7 @@ fn at_innovations(
     inputs: Inputs<'_>,
     frozen: &Frozen,
     z: &BTreeMap<NodeId, DMatrix<f64>>,
-) -> BTreeMap<NodeId, Value> {
+) -> BTreeMap<NodeId, Arc<Value>> {
     let mut values = inputs.values.clone();
     let mut open = gaussian_latents(inputs.model);
     while !open.is_empty() {
@@ -153,7 +154,7 @@ fn at_innovations(
                     }
                 }
             };
-            values.insert(*id, Value { rank, array: array + &z[id], labels: Vec::new() });
+            values.insert(*id, Arc::new(Value { rank, array: array + &z[id], labels: Vec::new() }));
             false
         });
         assert!(open.len() < before, "a circle");
@@ -359,7 +360,7 @@ fn scales_agree_with_plain_evaluation() {
             let id = model.find(name).unwrap();
             let (rank, rows, cols) = bound.inputs(&model).shape(&model.node(id).ty).unwrap();
             let array = DMatrix::from_fn(rows, cols, |i, _| 1.5 + noise(id.index(), i));
-            values.insert(id, Value { rank, array, labels: Vec::new() });
+            values.insert(id, Arc::new(Value { rank, array, labels: Vec::new() }));
         }
         let inputs = Inputs { values: &values, ..bound.inputs(&model) };
         let plain = Evaluator::new(inputs, &frozen, MEMORY).eval(e, &Want::all()).unwrap();

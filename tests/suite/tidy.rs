@@ -50,6 +50,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("serde", &[]),
     ("serde_json", &[]),
     ("sha2", &["session"]),
+    ("xxhash_rust", &["session/bind/schema.rs"]),
     ("clap", &["main", "cli"]),
     ("clap_complete", &["main", "cli"]),
     ("csv", &["io"]),

@@ -2,6 +2,7 @@
 //! derivatives of an objective to those of the parameters.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
@@ -25,7 +26,7 @@ pub(crate) struct At<'a> {
     inputs: Inputs<'a>,
     memory: usize,
     /// Data, and the parameters where they are now.
-    values: BTreeMap<NodeId, Value>,
+    values: BTreeMap<NodeId, Arc<Value>>,
     frozen: Frozen,
     /// Whether a frozen value is made of a parameter.
     thaws: bool,
@@ -84,7 +85,7 @@ impl<'a> At<'a> {
     fn place(&mut self, params: &[Param], values: &Values) {
         for param in params {
             if let Some(entries) = values.get(&param.node) {
-                self.values.insert(param.node, param.value(entries.clone()));
+                self.values.insert(param.node, Arc::new(param.value(entries.clone())));
             }
         }
     }
