@@ -67,7 +67,10 @@ enum Name {
     /// One number for all rows; the text may be empty.
     Scalar(String),
     Bias,
+    /// A kernel centred on a training row.
     Centre(usize),
+    /// A kernel centred on a constant.
+    At(String),
     Level(String),
     /// With how tightly it binds.
     Text(String, u8),
@@ -85,6 +88,7 @@ impl Name {
             Name::None => Label::Index(position),
             Name::Scalar(_) | Name::Bias => Label::Bias,
             Name::Centre(row) => Label::Centre(*row),
+            Name::At(place) => Label::Column(format!("at {place}")),
             Name::Level(level) => Label::Level(level.clone()),
             Name::Text(text, _) => Label::Column(text.clone()),
         }
@@ -108,7 +112,7 @@ impl Name {
     /// f(name), for a function entry by entry.
     fn mapped(&self, function: &str) -> Name {
         match self {
-            Name::Centre(_) | Name::Bias => self.clone(),
+            Name::Centre(_) | Name::At(_) | Name::Bias => self.clone(),
             Name::Scalar(t) if t.is_empty() => self.clone(),
             Name::Scalar(t) => Name::Scalar(format!("{function}({t})")),
             other => match other.operand(0) {
@@ -119,17 +123,17 @@ impl Name {
     }
 
     fn combined(op: Op, a: &Name, b: &Name) -> Name {
-        use Name::{Bias, Centre, Level, None, Scalar, Text};
+        use Name::{At, Bias, Centre, Level, None, Scalar, Text};
         match (a, b) {
-            (Centre(k), Centre(l)) => {
-                if k == l {
-                    Centre(*k)
+            (Centre(_) | At(_), Centre(_) | At(_)) => {
+                if a == b {
+                    a.clone()
                 } else {
                     None
                 }
             }
-            (Centre(k), Scalar(_) | Bias | Text(..) | Level(_))
-            | (Scalar(_) | Bias | Text(..) | Level(_), Centre(k)) => Centre(*k),
+            (centre @ (Centre(_) | At(_)), Scalar(_) | Bias | Text(..) | Level(_))
+            | (Scalar(_) | Bias | Text(..) | Level(_), centre @ (Centre(_) | At(_))) => centre.clone(),
             (Bias, Scalar(_) | Bias) | (Scalar(_), Bias) => Bias,
             (Bias, other) | (other, Bias) if op == Op::Mul => other.clone(),
             (Scalar(_), Scalar(_)) => match Name::operation(op, a, b) {
@@ -212,7 +216,7 @@ impl<'a> Namer<'a> {
             ExprKind::Node(node) => self.node(*node, depth),
             ExprKind::Neg(a) => {
                 let minus = |n: &Name| match n {
-                    Name::Centre(_) | Name::Bias => n.clone(),
+                    Name::Centre(_) | Name::At(_) | Name::Bias => n.clone(),
                     Name::Scalar(t) if t.is_empty() => n.clone(),
                     Name::Scalar(t) => Name::Scalar(format!("-{t}")),
                     n => n.operand(PRODUCT).map_or(Name::None, |t| Name::text(format!("-{t}"), PRODUCT)),
@@ -307,7 +311,7 @@ impl<'a> Namer<'a> {
                 let function = format!("{native:?}").to_lowercase();
                 vec![Name::Scalar(text.map_or(String::new(), |t| format!("{function}({t})")))]
             }
-            (Rule::Pairs(..), [_, c, ..]) => self.entries(*c, depth),
+            (Rule::Pairs(..), [_, c, ..]) => self.centres(*c, depth),
             (Rule::Monomials(f), [x, rest @ ..]) => {
                 let inputs = self.columns(*x, depth);
                 // the degree is a number of the program
@@ -335,9 +339,20 @@ impl<'a> Namer<'a> {
                 let count = function.outputs(inputs).min(1_000_000);
                 (1..=count).map(|j| Name::text(format!("{} {j}", function.name), SUM)).collect()
             }
-            (Form::Kernel, [_, c, ..]) => self.entries(*c, depth),
+            (Form::Kernel, [_, c, ..]) => self.centres(*c, depth),
             _ => Vec::new(),
         }
+    }
+
+    /// The centres of a kernel.
+    fn centres(&mut self, e: ExprId, depth: usize) -> Vec<Name> {
+        let mut names = self.entries(e, depth);
+        for name in &mut names {
+            if let Name::Text(place, _) = name {
+                *name = Name::At(std::mem::take(place));
+            }
+        }
+        names
     }
 
     /// One name for each row of a matrix, or each entry of a vector.
@@ -416,7 +431,7 @@ fn monomial(inputs: &[Name], term: &[(usize, u32)]) -> Name {
     let mut text = Vec::new();
     for (column, power) in term {
         match (inputs.get(*column), power) {
-            (Some(one @ Name::Centre(_)), _) if term.len() == 1 => return one.clone(),
+            (Some(one @ (Name::Centre(_) | Name::At(_))), _) if term.len() == 1 => return one.clone(),
             (Some(name), 1) => text.push(name.operand(PRODUCT)),
             (Some(name), p) => text.push(name.operand(ATOM).map(|t| format!("{t}^{p}"))),
             (None, _) => return Name::None,
