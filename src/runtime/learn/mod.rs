@@ -104,7 +104,7 @@ pub fn starts(plan: &Plan, inputs: Inputs<'_>, memory: usize) -> Result<Values, 
 }
 
 /// Fits a plan with parameters, from the starts of the program, and with logarithmic coordinates from
-/// four times larger ones too; `options.restarts` is the number of starts beyond these.
+/// four times larger ones too; `options.restarts` is the number of starts beyond these, the first of them by the other schedule.
 ///
 /// # Errors
 /// An expression that has no value at the start, or a method that fails there.
@@ -123,6 +123,11 @@ pub fn learn(
         at,
         coordinates,
         options,
+        restarts: plan.options.restarts,
+        other: (plan.method != "variational").then_some(match plan.options.schedule {
+            Schedule::Sequential => Schedule::Batch,
+            _ => Schedule::Sequential,
+        }),
         budget,
         on_step,
         started: Instant::now(),
@@ -154,6 +159,10 @@ struct Learner<'a, 'o> {
     at: At<'a>,
     coordinates: Coordinates,
     options: Options,
+    /// Starts beyond the usual ones.
+    restarts: usize,
+    /// The schedule that the plan does not have, where it has one.
+    other: Option<Schedule>,
     budget: &'a Budget,
     on_step: &'a mut Observer<'o>,
     started: Instant,
@@ -213,11 +222,15 @@ impl Learner<'_, '_> {
     /// apart is the last.
     fn best_start(&mut self, starts: usize) -> Result<(Here, Vec<f64>), LearnError> {
         let mut best: Option<(Here, Vec<f64>)> = None;
-        for attempt in 0..starts {
+        let usual = self.options.schedule;
+        for (schedule, place) in self.begins(starts) {
             // four times larger, four times smaller, sixteen times larger …
-            let factor = attempt.div_ceil(2) as f64 * 4f64.ln();
-            let start = self.coordinates.moved_start(if attempt % 2 == 1 { factor } else { -factor });
-            let climbed = match poll::attempt(|| self.climb(start)) {
+            let factor = place.div_ceil(2) as f64 * 4f64.ln();
+            let start = self.coordinates.moved_start(if place % 2 == 1 { factor } else { -factor });
+            self.options.schedule = schedule;
+            let climbed = poll::attempt(|| self.climb(start));
+            self.options.schedule = usual;
+            let climbed = match climbed {
                 Ok(climbed) => climbed,
                 Err(halt) if best.is_some() => {
                     self.halted(halt);
@@ -239,6 +252,18 @@ impl Learner<'_, '_> {
             }
         }
         best.ok_or_else(|| Failure::NonFinite { step: "starts" }.into())
+    }
+
+    /// The schedule of every start, and its place among those of the parameters: the first restart is the other schedule
+    /// from where the first one began.
+    fn begins(&self, starts: usize) -> Vec<(Schedule, usize)> {
+        let usual = self.options.schedule;
+        let mut begins: Vec<(Schedule, usize)> = (0..starts).map(|place| (usual, place)).collect();
+        if let (Some(other), 1..) = (self.other, self.restarts) {
+            begins.insert(starts - self.restarts, (other, 0));
+            begins.pop();
+        }
+        begins
     }
 
     /// From one start to a maximum.
