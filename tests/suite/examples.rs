@@ -180,6 +180,28 @@ fn traces_end_at_the_value_after_restarts_too() {
     }
 }
 
+#[test]
+fn the_first_restart_beside_parameters_is_the_other_schedule() {
+    let objective = |infer: &str| {
+        let (code, out) = sbl(&[
+            "fit",
+            "examples/ordinal.sbl",
+            "--data",
+            "examples/data/ratings.csv",
+            "--infer",
+            infer,
+            "--format",
+            "json",
+        ]);
+        assert_eq!(code, Some(0), "{infer}: {out}");
+        let result: Value = serde_json::from_str(&out).unwrap();
+        assert_trace_ends_at_the_value(infer, &result);
+        result["objective"]["value"].as_f64().unwrap()
+    };
+    let [batch, sequential, both] = ["laplace", "sequential", "sequential(restarts = 1)"].map(objective);
+    assert!(sequential < batch - 0.1 && both >= batch - 1e-6, "{batch} {sequential} {both}");
+}
+
 /// What the generator of the data put in is what the fit finds, within five posterior deviations.
 #[test]
 fn fits_find_the_truth() {
