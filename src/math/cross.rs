@@ -4,7 +4,7 @@
 use nalgebra::{DMatrix, DVector, Dyn, MatrixView};
 
 use super::poll::poll;
-use super::product::transposed_times;
+use super::product::{times, transposed_times};
 use super::wide::widest;
 
 /// Up to so many columns dot products are faster than packing for a matrix product.
@@ -90,10 +90,27 @@ pub fn cross(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
     if n.saturating_mul(k).saturating_mul(m) > LARGE {
         return transposed_times(a, b);
     }
-    let transposed: MatrixView<'_, f64, Dyn, Dyn, Dyn, Dyn> =
-        MatrixView::from_slice_with_strides_generic(a.as_slice(), Dyn(k), Dyn(n), Dyn(n), Dyn(1));
-    out.gemm(1.0, &transposed, b, 0.0);
+    out.gemm(1.0, &transposed(a), b, 0.0);
     out
+}
+
+/// A Aᵀ (n × n) of A (n × k).
+pub fn outer(a: &DMatrix<f64>) -> DMatrix<f64> {
+    let (n, k) = a.shape();
+    if n.saturating_mul(k).saturating_mul(n) > LARGE {
+        return times(a, &a.transpose());
+    }
+    let mut out = DMatrix::zeros(n, n);
+    if n > 0 && k > 0 {
+        out.gemm(1.0, a, &transposed(a), 0.0);
+    }
+    out
+}
+
+/// The transpose, as a view.
+fn transposed(a: &DMatrix<f64>) -> MatrixView<'_, f64, Dyn, Dyn, Dyn, Dyn> {
+    let (n, k) = a.shape();
+    MatrixView::from_slice_with_strides_generic(a.as_slice(), Dyn(k), Dyn(n), Dyn(n), Dyn(1))
 }
 
 /// Aᵀv (k) of A (n × k).
@@ -125,6 +142,7 @@ mod tests {
             let b = DMatrix::from_fn(n, m, |i, j| ((i * 5 + j * 3 + i * i) as f64).cos());
             let wanted = a.transpose() * &b;
             assert!((cross(&a, &b) - &wanted).amax() <= 1e-13 * n as f64);
+            assert!((outer(&a) - &a * a.transpose()).amax() <= 1e-13 * k as f64);
             let v = b.column(0).into_owned();
             let square: f64 = v.iter().zip(a.column(0).iter()).map(|(v, h)| v * v * h).sum();
             assert!(
