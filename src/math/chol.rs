@@ -129,10 +129,23 @@ pub fn square(x: &DMatrix<f64>) -> DMatrix<f64> {
             0.0,
         );
     }
-    for j in 0..n {
-        for i in j + 1..n {
-            out[(j, i)] = out[(i, j)];
-        }
+    out.fill_upper_triangle_with_lower_triangle();
+    out
+}
+
+/// X A of a lower triangular X: half of the operations of a product.
+pub fn lower_times(x: &DMatrix<f64>, a: &DMatrix<f64>) -> DMatrix<f64> {
+    let n = x.nrows();
+    let mut out = DMatrix::zeros(n, a.ncols());
+    for start in (0..n).step_by(PANEL) {
+        let end = n.min(start + PANEL);
+        gemm(
+            out.rows_range_mut(start..end),
+            1.0,
+            x.view_range(start..end, 0..end),
+            a.rows_range(0..end),
+            0.0,
+        );
     }
     out
 }
@@ -297,6 +310,7 @@ mod tests {
             let mut x = DMatrix::from_fn(n, 5, |i, j| (i + j) as f64);
             let y = x.clone();
             f.solve_lower(&mut x);
+            assert!((lower_times(&f.lower_inverse(), &y) - &x).amax() < 1e-9);
             assert!((f.lower() * x - y).amax() < 1e-9);
         }
     }

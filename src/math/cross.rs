@@ -4,13 +4,15 @@
 use nalgebra::{DMatrix, DVector, Dyn, MatrixView};
 
 use super::poll::poll;
-use super::product::{times, transposed_times};
+use super::product::transposed_times;
 use super::wide::widest;
 
 /// Up to so many columns dot products are faster than packing for a matrix product.
 const FEW: usize = 5;
 /// Multiplications from which on a transposed copy does not matter, but a poll does.
 const LARGE: usize = 1 << 22;
+/// Columns of a symmetric product at a time.
+const PANEL: usize = 64;
 /// Partial sums of a dot product.
 const LANES: usize = 8;
 
@@ -94,16 +96,21 @@ pub fn cross(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
     out
 }
 
-/// A Aᵀ (n × n) of A (n × k).
+/// A Aᵀ (n × n) of A (n × k), symmetric to the last bit; half the operations of a product.
 pub fn outer(a: &DMatrix<f64>) -> DMatrix<f64> {
     let (n, k) = a.shape();
-    if n.saturating_mul(k).saturating_mul(n) > LARGE {
-        return times(a, &a.transpose());
-    }
     let mut out = DMatrix::zeros(n, n);
-    if n > 0 && k > 0 {
-        out.gemm(1.0, a, &transposed(a), 0.0);
+    if k == 0 {
+        return out;
     }
+    let transposed = transposed(a);
+    for start in (0..n).step_by(PANEL) {
+        let (rest, width) = (n - start, PANEL.min(n - start));
+        let to = &mut out.view_mut((start, start), (rest, width));
+        to.gemm(1.0, &a.rows(start, rest), &transposed.columns(start, width), 0.0);
+        poll();
+    }
+    out.fill_upper_triangle_with_lower_triangle();
     out
 }
 

@@ -8,8 +8,9 @@ use nalgebra::{DMatrix, DVector};
 use super::control::Point;
 use super::core::Core;
 use super::solution::Failure;
-use crate::math::chol::{Cholesky, square};
-use crate::math::cross::{cross, cross_vector, outer};
+use crate::math::chol::{Cholesky, lower_times, square};
+use crate::math::cross::{cross_vector, outer};
+use crate::math::gram::gram;
 use crate::math::product::{times, transposed_times};
 use crate::math::qr;
 
@@ -77,7 +78,7 @@ impl Gram {
             let phi = core.phi.select_columns(columns);
             self.position = vec![usize::MAX; core.weights.len()];
             columns.iter().enumerate().for_each(|(at, &i)| self.position[i] = at);
-            self.products = cross(&phi, &phi);
+            self.products = gram(&phi);
         }
         true
     }
@@ -97,8 +98,8 @@ impl Gram {
 }
 
 impl Posterior {
-    /// Posterior at a point. `gram` keeps products of columns from one point to the next.
-    pub fn new(core: &Core, point: &Point, gram: &mut Gram) -> Result<Posterior, Failure> {
+    /// Posterior at a point. `products` of columns are kept from one point to the next.
+    pub fn new(core: &Core, point: &Point, products: &mut Gram) -> Result<Posterior, Failure> {
         let k = point.active.len();
         let roots = core.roots(&point.x);
         let d: Vec<f64> =
@@ -136,12 +137,12 @@ impl Posterior {
             root_inverse = factor.lower_inverse();
             residual = factor.solve(&t);
             mean = cross_vector(&phi, &residual);
-            gamma = times(&root_inverse, &phi).column_iter().map(|c| c.norm_squared()).collect();
+            gamma = lower_times(&root_inverse, &phi).column_iter().map(|c| c.norm_squared()).collect();
             variance = gamma.iter().map(|gamma| (1.0 - gamma).max(f64::EPSILON)).collect();
         } else {
-            inner = match gram.cover(core, &point.active) {
-                true => gram.scaled(&point.active, roots[0], &d),
-                false => cross(&phi, &phi),
+            inner = match products.cover(core, &point.active) {
+                true => products.scaled(&point.active, roots[0], &d),
+                false => gram(&phi),
             };
             let mut b = inner.clone();
             add_identity(&mut b);
@@ -211,7 +212,10 @@ impl Posterior {
                 let of_row: Vec<f64> = if self.dual {
                     // cov f̃ = I − K⁻¹ besides the flat effects
                     (0..rows.nrows())
-                        .map(|r| 1.0 - self.root_inverse.column(r).norm_squared() + self.q_flat.row(r).norm_squared())
+                        .map(|r| {
+                            1.0 - self.root_inverse.column(r).norm_squared()
+                                + self.q_flat.row(r).norm_squared()
+                        })
                         .collect()
                 } else {
                     rows.row_iter().map(|r| r.norm_squared()).collect()
@@ -252,7 +256,7 @@ impl Posterior {
         if !self.dual {
             return Detail { sigma: square(&self.root_inverse) };
         }
-        let half = times(&self.root_inverse, &self.phi);
+        let half = lower_times(&self.root_inverse, &self.phi);
         let mut sigma = -transposed_times(&half, &half);
         add_identity(&mut sigma);
         Detail { sigma }
