@@ -5,7 +5,7 @@ use super::control::{Control, Point};
 use super::core::{Core, Role};
 use super::posterior::{Gram, Posterior};
 use super::solution::Failure;
-use super::updates::{Momentum, proposals};
+use super::updates::{FREE, Momentum, proposals};
 use crate::plan::ir::Updates;
 
 /// Largest change of a log hyperparameter in one update.
@@ -44,7 +44,7 @@ pub(crate) fn batch(
         if !control.may_go_on() {
             return Ok(());
         }
-        let posterior = Posterior::new(core, point, &mut gram)?;
+        let posterior = Posterior::new(core, point, Some(&mut gram))?;
         control.record(core, point, &posterior, phase);
         let steps: Vec<f64> = proposals(core, &point.x, &posterior, control.options.updates)
             .iter()
@@ -53,7 +53,7 @@ pub(crate) fn batch(
             .collect();
         let (mut noise, mut growth) = (0.0_f64, 0.0_f64);
         let live = core.live(&point.active);
-        let gathers = cycle >= WARM_UP && control.options.updates == Updates::MacKay;
+        let gathers = cycle >= FREE && control.options.updates == Updates::MacKay;
         momentum.begin(posterior.log_evidence);
         for (h, step) in steps.iter().enumerate().filter(|(h, _)| live[*h]) {
             let hyper = &core.hypers[h];

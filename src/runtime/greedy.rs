@@ -4,7 +4,7 @@
 use super::control::{Control, Point};
 use super::core::{Core, Role};
 use super::factors::{Action, Factors, Move};
-use super::posterior::{Gram, Posterior};
+use super::posterior::Posterior;
 use super::rank_one::RankOne;
 use super::solution::Failure;
 use super::updates::proposals;
@@ -87,7 +87,7 @@ fn move_shared(core: &Core, point: &mut Point, frozen: &[bool]) -> Result<f64, F
     if !(0..core.hypers.len()).any(moves) {
         return Ok(0.0);
     }
-    let posterior = Posterior::new(core, point, &mut Gram::default())?;
+    let posterior = Posterior::new(core, point, None)?;
     let live = core.live(&point.active);
     let mut largest = 0.0_f64;
     for (h, update) in proposals(core, &point.x, &posterior, Updates::MacKay).iter().enumerate() {

@@ -36,11 +36,11 @@ pub(crate) struct Position {
 
 impl Position {
     pub fn new(core: &Core, point: &Point) -> Result<Position, Failure> {
-        Position::with(core, point, &mut Gram::default())
+        Position::with(core, point, None)
     }
 
     /// The same, with products of columns that other points have needed.
-    fn with(core: &Core, point: &Point, gram: &mut Gram) -> Result<Position, Failure> {
+    fn with(core: &Core, point: &Point, gram: Option<&mut Gram>) -> Result<Position, Failure> {
         let mut posterior = Posterior::new(core, point, gram)?;
         let detail = posterior.detail();
         posterior.sharpen(&detail);
@@ -100,7 +100,7 @@ fn newton(
     gram: &mut Gram,
     control: &mut Control<'_>,
 ) -> Result<Position, Failure> {
-    let mut here = Position::with(core, point, gram)?;
+    let mut here = Position::with(core, point, Some(gram))?;
     let mut damping = 0.0;
     for _ in 0..MOST {
         let which = here.movable(core, point, frozen);
@@ -120,7 +120,7 @@ fn newton(
                     next.x[h] = (next.x[h] + s).clamp(core.hypers[h].lower, core.hypers[h].upper);
                 }
                 // far-off trial points may fail; then damp more
-                if let Ok(there) = Position::with(core, &next, gram) {
+                if let Ok(there) = Position::with(core, &next, Some(gram)) {
                     let slack = 1e-13 * (here.objective.abs() + core.count());
                     let flatter = there.slope(&which) < here.slope(&which);
                     let rise = there.objective - here.objective;
@@ -310,7 +310,7 @@ fn remove_block(
         }
         let mut without = point.clone();
         without.active.retain(|i| list.binary_search(i).is_err());
-        let there = Position::with(core, &without, gram)?;
+        let there = Position::with(core, &without, Some(gram))?;
         // refitting helps only so much: try where the block earns little, or has no optimum
         let mut objective = there.objective;
         if objective < here.objective - min_gain && here.objective - objective < 3.0 + min_gain {
@@ -351,7 +351,7 @@ fn add_block(
         let mut best = (here.objective + min_gain.max(LEAST), None);
         for step in -6..=12 {
             with.x[h] = (start + 1.5 * f64::from(step) * hyper.sign).clamp(hyper.lower, hyper.upper);
-            let posterior = Posterior::new(core, &with, &mut gram)?;
+            let posterior = Posterior::new(core, &with, Some(&mut gram))?;
             let objective = posterior.log_evidence + core.ln_prior(&with.x, &core.live(&with.active));
             if objective > best.0 {
                 best = (objective, Some(with.x[h]));

@@ -9,7 +9,7 @@ use super::control::Point;
 use super::core::Core;
 use super::solution::Failure;
 use crate::math::chol::{Cholesky, lower_times, square};
-use crate::math::cross::{cross_vector, outer};
+use crate::math::cross::{cross, cross_vector, outer};
 use crate::math::gram::gram;
 use crate::math::product::{times, transposed_times};
 use crate::math::qr;
@@ -60,7 +60,7 @@ pub(crate) struct Detail {
     pub sigma: DMatrix<f64>,
 }
 
-/// ΦᵀΦ of a set of columns, where all rows have one precision and there are no fewer of them than columns.
+/// ΦᵀΦ of a set of columns.
 #[derive(Default)]
 pub(crate) struct Gram {
     /// Where a weight stands in the products; beyond them if it is not there.
@@ -69,18 +69,17 @@ pub(crate) struct Gram {
 }
 
 impl Gram {
-    /// Covers these columns, if it can: else it is of no use for them, and not used.
-    fn cover(&mut self, core: &Core, columns: &[usize]) -> bool {
+    /// With these columns in it; `None` if rows differ in their precisions or are fewer than the columns.
+    fn cover(&mut self, core: &Core, columns: &[usize]) -> Option<&Gram> {
         if core.classes.len() != 1 || columns.len() > core.t.len() {
-            return false;
+            return None;
         }
         if self.position.is_empty() || columns.iter().any(|&i| self.position[i] == usize::MAX) {
-            let phi = core.phi.select_columns(columns);
+            self.products = gram(&core.phi.select_columns(columns));
             self.position = vec![usize::MAX; core.weights.len()];
             columns.iter().enumerate().for_each(|(at, &i)| self.position[i] = at);
-            self.products = gram(&phi);
         }
-        true
+        Some(self)
     }
 
     /// Φ̃ᵀΦ̃ = r² D ΦᵀΦ D
@@ -98,8 +97,8 @@ impl Gram {
 }
 
 impl Posterior {
-    /// Posterior at a point. `products` of columns are kept from one point to the next.
-    pub fn new(core: &Core, point: &Point, products: &mut Gram) -> Result<Posterior, Failure> {
+    /// Posterior at a point. `products` of columns are kept from one point to the next, if wanted.
+    pub fn new(core: &Core, point: &Point, products: Option<&mut Gram>) -> Result<Posterior, Failure> {
         let k = point.active.len();
         let roots = core.roots(&point.x);
         let d: Vec<f64> =
@@ -140,9 +139,9 @@ impl Posterior {
             gamma = lower_times(&root_inverse, &phi).column_iter().map(|c| c.norm_squared()).collect();
             variance = gamma.iter().map(|gamma| (1.0 - gamma).max(f64::EPSILON)).collect();
         } else {
-            inner = match products.cover(core, &point.active) {
-                true => products.scaled(&point.active, roots[0], &d),
-                false => gram(&phi),
+            inner = match products.and_then(|products| products.cover(core, &point.active)) {
+                Some(products) => products.scaled(&point.active, roots[0], &d),
+                None => cross(&phi, &phi),
             };
             let mut b = inner.clone();
             add_identity(&mut b);

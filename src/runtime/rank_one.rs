@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector};
 use super::control::Point;
 use super::core::Core;
 use super::factors::{Action, Factors, Move};
-use super::posterior::{Detail, Gram, Posterior};
+use super::posterior::{Detail, Posterior};
 use super::solution::Failure;
 use crate::math::cross::cross_vector;
 use crate::math::poll::poll;
@@ -37,7 +37,7 @@ pub(crate) struct RankOne {
 impl RankOne {
     /// The state at a point, computed afresh.
     pub fn new(core: &Core, point: &Point) -> Result<RankOne, Failure> {
-        let mut posterior = Posterior::new(core, point, &mut Gram::default())?;
+        let mut posterior = Posterior::new(core, point, None)?;
         let detail = posterior.detail();
         posterior.sharpen(&detail);
         Ok(RankOne::from_posterior(core, point, posterior, &detail))

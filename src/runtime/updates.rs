@@ -5,6 +5,8 @@ use super::core::Core;
 use super::posterior::Posterior;
 use crate::plan::ir::Updates;
 
+/// Updates before they gather speed: which of two neighbours stays is decided among the first ones.
+pub(crate) const FREE: usize = 20;
 /// What is left of a move in the next one.
 const SHARE: f64 = 0.7;
 

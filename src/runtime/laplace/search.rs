@@ -14,7 +14,7 @@ use crate::runtime::core::Role;
 use crate::runtime::factors::{Action, Move};
 use crate::runtime::greedy::{apply, best_move};
 use crate::runtime::solution::Failure;
-use crate::runtime::updates::{self, Momentum, propose};
+use crate::runtime::updates::{self, FREE, Momentum, propose};
 
 /// Largest change of a log hyperparameter in one update.
 const STEP: f64 = 4.6;
@@ -69,7 +69,7 @@ pub(super) fn batch(
         let updates = propose(core, &point.x, &moments, control.options.updates);
         let (mut rest, mut growth) = (0.0_f64, 0.0_f64);
         let live = core.live(&point.active);
-        let gathers = cycle >= WARM_UP && control.options.updates == Updates::MacKay;
+        let gathers = cycle >= FREE && control.options.updates == Updates::MacKay;
         momentum.begin(here.log_evidence);
         for (h, update) in updates.iter().enumerate().filter(|(h, _)| live[*h]) {
             let hyper = &core.hypers[h];
