@@ -5,10 +5,12 @@
 use nalgebra::{DMatrix, DMatrixView, DMatrixViewMut, DVector};
 
 use super::poll::poll;
-use super::product::{copy_of, gemm, transposed_times};
+use super::product::{copy_of, gemm};
 
 /// Blocks up to this size are factorised and solved column by column.
 const BASE: usize = 32;
+/// Columns of a symmetric product at a time.
+const PANEL: usize = 64;
 
 /// The relative jitters tried, in order, when a pivot fails.
 const JITTERS: [f64; 9] = [0.0, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7];
@@ -107,15 +109,45 @@ impl Cholesky {
 
     /// A⁻¹ = L⁻ᵀ L⁻¹, symmetric to the last bit.
     pub fn inverse(&self) -> DMatrix<f64> {
-        let x = self.lower_inverse();
-        let mut inverse = transposed_times(&x, &x);
-        for j in 0..inverse.ncols() {
-            for i in j + 1..inverse.nrows() {
-                inverse[(j, i)] = inverse[(i, j)];
-            }
-        }
-        inverse
+        square(&self.lower_inverse())
     }
+}
+
+/// XᵀX of a lower triangular X, symmetric to the last bit: a third of the operations of a product.
+pub fn square(x: &DMatrix<f64>) -> DMatrix<f64> {
+    let n = x.nrows();
+    let transposed = x.transpose();
+    let mut out = DMatrix::zeros(n, n);
+    for start in (0..n).step_by(PANEL) {
+        let (rest, width) = (n - start, PANEL.min(n - start));
+        // above `start` there are zeros
+        gemm(
+            out.view_mut((start, start), (rest, width)),
+            1.0,
+            transposed.view((start, start), (rest, rest)),
+            x.view((start, start), (rest, width)),
+            0.0,
+        );
+    }
+    out.fill_upper_triangle_with_lower_triangle();
+    out
+}
+
+/// X A of a lower triangular X: half of the operations of a product.
+pub fn lower_times(x: &DMatrix<f64>, a: &DMatrix<f64>) -> DMatrix<f64> {
+    let n = x.nrows();
+    let mut out = DMatrix::zeros(n, a.ncols());
+    for start in (0..n).step_by(PANEL) {
+        let end = n.min(start + PANEL);
+        gemm(
+            out.rows_range_mut(start..end),
+            1.0,
+            x.view_range(start..end, 0..end),
+            a.rows_range(0..end),
+            0.0,
+        );
+    }
+    out
 }
 
 /// Overwrites the lower triangle of A by L; the index of the first pivot that is not positive.
@@ -278,6 +310,7 @@ mod tests {
             let mut x = DMatrix::from_fn(n, 5, |i, j| (i + j) as f64);
             let y = x.clone();
             f.solve_lower(&mut x);
+            assert!((lower_times(&f.lower_inverse(), &y) - &x).amax() < 1e-9);
             assert!((f.lower() * x - y).amax() < 1e-9);
         }
     }

@@ -5,7 +5,7 @@ use super::control::{Control, Point};
 use super::core::{Core, Role};
 use super::posterior::{Gram, Posterior};
 use super::solution::Failure;
-use super::updates::proposals;
+use super::updates::{FREE, Momentum, proposals};
 use crate::plan::ir::Updates;
 
 /// Largest change of a log hyperparameter in one update.
@@ -39,15 +39,12 @@ pub(crate) fn batch(
     let (is_noise, live) = (core.is_noise(), core.live(&point.active));
     let shrinks = |h: usize| live[h] && matches!(core.hypers[h].role, Role::Own(_) | Role::Block(_));
     let hold = if (0..live.len()).any(shrinks) { HOLD } else { 0 };
-    let mut gram = None;
+    let (mut gram, mut momentum) = (Gram::default(), Momentum::new(live.len()));
     for cycle in 0..MOST {
         if !control.may_go_on() {
             return Ok(());
         }
-        if gram.is_none() {
-            gram = Gram::new(core, &point.active);
-        }
-        let posterior = Posterior::new(core, point, gram.as_ref())?;
+        let posterior = Posterior::new(core, point, Some(&mut gram))?;
         control.record(core, point, &posterior, phase);
         let steps: Vec<f64> = proposals(core, &point.x, &posterior, control.options.updates)
             .iter()
@@ -56,13 +53,17 @@ pub(crate) fn batch(
             .collect();
         let (mut noise, mut growth) = (0.0_f64, 0.0_f64);
         let live = core.live(&point.active);
+        let gathers = cycle >= FREE && control.options.updates == Updates::MacKay;
+        momentum.begin(posterior.log_evidence);
         for (h, step) in steps.iter().enumerate().filter(|(h, _)| live[*h]) {
             let hyper = &core.hypers[h];
             let moved = (point.x[h] + step).clamp(hyper.lower, hyper.upper) - point.x[h];
-            point.x[h] += moved;
-            match hyper.role {
-                Role::Own(_) => growth = growth.max(moved.abs()),
-                _ => noise = noise.max(moved.abs()),
+            let is_own = matches!(hyper.role, Role::Own(_));
+            let further = if is_own && gathers { momentum.of(h, moved, STEP) } else { moved };
+            point.x[h] = (point.x[h] + further).clamp(hyper.lower, hyper.upper);
+            match is_own {
+                true => growth = growth.max(moved.abs()),
+                false => noise = noise.max(moved.abs()),
             }
         }
         if cycle >= WARM_UP {

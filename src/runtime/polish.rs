@@ -5,9 +5,9 @@ use nalgebra::{DMatrix, DVector};
 
 use super::control::{Control, Point};
 use super::core::{Core, Role};
-use super::factors::{Action, Factors, contribution};
+use super::factors::{Action, Factors, best_contribution, contribution};
 use super::greedy::{apply, best_move};
-use super::posterior::{Detail, Posterior};
+use super::posterior::{Detail, Gram, Posterior};
 use super::slope::{gradient, hessian};
 use super::solution::Failure;
 use crate::math::chol::Cholesky;
@@ -22,6 +22,8 @@ const NEAR: f64 = 0.02;
 const LEAST: f64 = 1e-9;
 /// How often one function may be added; then it stays out, which breaks cycles.
 const ADDITIONS: u8 = 3;
+/// So many weights that earn too little are worth deleting before precisions have settled.
+const MANY: usize = 16;
 
 /// The posterior at a point, with everything that steps and tests need.
 pub(crate) struct Position {
@@ -34,7 +36,12 @@ pub(crate) struct Position {
 
 impl Position {
     pub fn new(core: &Core, point: &Point) -> Result<Position, Failure> {
-        let mut posterior = Posterior::new(core, point, None)?;
+        Position::with(core, point, None)
+    }
+
+    /// The same, with products of columns that other points have needed.
+    fn with(core: &Core, point: &Point, gram: Option<&mut Gram>) -> Result<Position, Failure> {
+        let mut posterior = Posterior::new(core, point, gram)?;
         let detail = posterior.detail();
         posterior.sharpen(&detail);
         let gradient = gradient(core, &point.x, &posterior);
@@ -89,11 +96,11 @@ fn newton(
     core: &Core,
     point: &mut Point,
     frozen: &[bool],
-    tolerance: f64,
-    trial: bool,
+    (tolerance, trial): (f64, bool),
+    gram: &mut Gram,
     control: &mut Control<'_>,
 ) -> Result<Position, Failure> {
-    let mut here = Position::new(core, point)?;
+    let mut here = Position::with(core, point, Some(gram))?;
     let mut damping = 0.0;
     for _ in 0..MOST {
         let which = here.movable(core, point, frozen);
@@ -102,6 +109,8 @@ fn newton(
         }
         let curvature = -hessian(core, &point.x, &here.posterior, &here.detail, &which);
         let g = DVector::from_iterator(which.len(), which.iter().map(|&h| here.gradient[h]));
+        // of the size of the slope: where the evidence is flat, a step is about 1
+        let least = g.amax().min(1e-4);
         let mut accepted = None;
         for _ in 0..14 {
             let step = damped_step(&curvature, &g, damping);
@@ -111,7 +120,7 @@ fn newton(
                     next.x[h] = (next.x[h] + s).clamp(core.hypers[h].lower, core.hypers[h].upper);
                 }
                 // far-off trial points may fail; then damp more
-                if let Ok(there) = Position::new(core, &next) {
+                if let Ok(there) = Position::with(core, &next, Some(gram)) {
                     let slack = 1e-13 * (here.objective.abs() + core.count());
                     let flatter = there.slope(&which) < here.slope(&which);
                     let rise = there.objective - here.objective;
@@ -121,7 +130,7 @@ fn newton(
                     }
                 }
             }
-            damping = if damping == 0.0 { 1e-4 } else { damping * 10.0 };
+            damping = if damping == 0.0 { least } else { damping * 10.0 };
         }
         match accepted {
             Some((next, there)) => {
@@ -173,23 +182,28 @@ pub(crate) fn active_set(
     let mut added = vec![0_u8; core.weights.len()];
     let mut block_added = vec![0_u8; core.hypers.len()];
     let min_gain = control.options.min_gain;
-    while control.may_go_on() {
-        let mut here = newton(core, point, frozen, NEAR, false, control)?;
-        if here.violators(core).is_empty() {
-            here = newton(core, point, frozen, flat_slope(core, control.options.tol), false, control)?;
+    let flat = flat_slope(core, control.options.tol);
+    let mut gram = Gram::default();
+    'again: while control.may_go_on() {
+        let mut here = None;
+        // while many are to leave, that is known long before the slope is flat
+        for (tolerance, many) in [(NEAR, MANY), (flat, 1)] {
+            let near = newton(core, point, frozen, (tolerance, false), &mut gram, control)?;
+            if control.stopped.is_some() {
+                return Ok(());
+            }
+            let violators = near.violators(core);
+            if !violators.is_empty() {
+                delete_worst(core, point, &near, violators);
+                continue 'again;
+            }
+            if delete_unearning(core, point, &near, min_gain, many) {
+                continue 'again;
+            }
+            here = Some(near);
         }
-        if control.stopped.is_some() {
-            return Ok(());
-        }
-        let violators = here.violators(core);
-        if !violators.is_empty() {
-            delete_worst(core, point, &here, violators);
-            continue;
-        }
-        if delete_unearning(core, point, &here, min_gain) {
-            continue;
-        }
-        if remove_block(core, point, frozen, &here, control)? {
+        let Some(here) = here else { return Ok(()) };
+        if remove_block(core, point, frozen, &here, &mut gram, control)? {
             continue;
         }
         if !additions {
@@ -233,25 +247,50 @@ fn delete_worst(core: &Core, point: &mut Point, here: &Position, violators: Vec<
     point.active.retain(|i| !gone.contains(i));
 }
 
-/// Deletes the weight that earns least, if that is less than asked for.
-fn delete_unearning(core: &Core, point: &mut Point, here: &Position, min_gain: f64) -> bool {
+/// Deletes the weight that earns least at its best precision, if that is less than asked for and so it is of `many` – an
+/// eighth of them, each judged without those before it: without weight i, Σ̃ −= Σ̃_·i Σ̃_i·/Σ̃_ii, m̃ −= m̃_i Σ̃_·i/Σ̃_ii.
+fn delete_unearning(core: &Core, point: &mut Point, here: &Position, min_gain: f64, many: usize) -> bool {
     if min_gain <= 0.0 {
         return false;
     }
-    let mut worst: Option<(f64, usize)> = None;
-    for (at, &i) in here.posterior.active.iter().enumerate() {
-        let earns = here.earns(core, &point.x, at);
-        if core.weights[i].own.is_some() && earns < min_gain && worst.is_none_or(|w| earns < w.0) {
-            worst = Some((earns, i));
+    let p = &here.posterior;
+    let (mut gamma, mut mean) = (p.gamma.clone(), p.mean.clone());
+    let mut inside: Vec<usize> =
+        (0..p.active.len()).filter(|&at| core.weights[p.active[at]].own.is_some()).collect();
+    let mut sigma: Option<DMatrix<f64>> = None;
+    let mut left = None;
+    loop {
+        let mut worst: Option<(f64, usize)> = None;
+        let mut count = 0;
+        for &at in &inside {
+            let rest = sigma.as_ref().unwrap_or(&here.detail.sigma)[(at, at)];
+            // in units of the prior: s = γ/Σ̃_ii, q = m̃/Σ̃_ii
+            let earns = best_contribution(gamma[at] / rest, mean[at] / rest);
+            if earns < min_gain {
+                count += 1;
+                if worst.is_none_or(|w| earns < w.0) {
+                    worst = Some((earns, at));
+                }
+            }
+        }
+        let most = *left.get_or_insert(if count < many { 0 } else { (count / 8).max(1) });
+        let Some((_, gone)) = worst.filter(|_| most > 0) else { break };
+        left = Some(most - 1);
+        inside.retain(|&at| at != gone);
+        let weight = p.active[gone];
+        point.active.retain(|&i| i != weight);
+        if most > 1 {
+            let sigma = sigma.get_or_insert_with(|| here.detail.sigma.clone());
+            let column = sigma.column(gone).into_owned();
+            let (rest, pull) = (column[gone], mean[gone]);
+            sigma.ger(-1.0 / rest, &column, &column, 1.0);
+            mean.axpy(-pull / rest, &column, 1.0);
+            for &at in &inside {
+                gamma[at] += column[at] * column[at] / rest;
+            }
         }
     }
-    match worst {
-        Some((_, gone)) => {
-            point.active.retain(|&i| i != gone);
-            true
-        }
-        None => false,
-    }
+    point.active.len() < p.active.len()
 }
 
 /// Removes a block of weights that share a precision if the model without it, refitted, is as good.
@@ -260,6 +299,7 @@ fn remove_block(
     point: &mut Point,
     frozen: &[bool],
     here: &Position,
+    gram: &mut Gram,
     control: &mut Control<'_>,
 ) -> Result<bool, Failure> {
     let min_gain = control.options.min_gain;
@@ -270,12 +310,12 @@ fn remove_block(
         }
         let mut without = point.clone();
         without.active.retain(|i| list.binary_search(i).is_err());
-        let there = Position::new(core, &without)?;
+        let there = Position::with(core, &without, Some(gram))?;
         // refitting helps only so much: try where the block earns little, or has no optimum
         let mut objective = there.objective;
         if objective < here.objective - min_gain && here.objective - objective < 3.0 + min_gain {
             let tolerance = flat_slope(core, control.options.tol);
-            objective = newton(core, &mut without, frozen, tolerance, true, control)?.objective;
+            objective = newton(core, &mut without, frozen, (tolerance, true), gram, control)?.objective;
         }
         if objective >= here.objective - min_gain.max(1e-9) {
             *point = without;
@@ -307,10 +347,11 @@ fn add_block(
         with.active.extend(missing);
         with.active.sort_unstable();
         let start = super::start::start(core, super::start::Start::default())[h];
+        let mut gram = Gram::default();
         let mut best = (here.objective + min_gain.max(LEAST), None);
         for step in -6..=12 {
             with.x[h] = (start + 1.5 * f64::from(step) * hyper.sign).clamp(hyper.lower, hyper.upper);
-            let posterior = Posterior::new(core, &with, None)?;
+            let posterior = Posterior::new(core, &with, Some(&mut gram))?;
             let objective = posterior.log_evidence + core.ln_prior(&with.x, &core.live(&with.active));
             if objective > best.0 {
                 best = (objective, Some(with.x[h]));

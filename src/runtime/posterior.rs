@@ -8,8 +8,9 @@ use nalgebra::{DMatrix, DVector};
 use super::control::Point;
 use super::core::Core;
 use super::solution::Failure;
-use crate::math::chol::Cholesky;
-use crate::math::cross::{cross, cross_vector};
+use crate::math::chol::{Cholesky, lower_times, square};
+use crate::math::cross::{cross, cross_vector, outer};
+use crate::math::gram::gram;
 use crate::math::product::{times, transposed_times};
 use crate::math::qr;
 
@@ -47,38 +48,57 @@ pub(crate) struct Posterior {
     /// Whether the n × n form was used.
     pub dual: bool,
     factor: Cholesky,
+    /// L⁻¹ of B = L Lᵀ (or of K).
+    root_inverse: DMatrix<f64>,
+    /// Φ̃ᵀΦ̃ = B − I, k × k (empty in the n × n form).
+    inner: DMatrix<f64>,
 }
 
 /// What second derivatives and sparsity factors need besides.
 pub(crate) struct Detail {
     /// Σ̃ = B⁻¹, k × k.
     pub sigma: DMatrix<f64>,
-    /// Φ̃ Σ̃, n × k.
-    pub phi_sigma: DMatrix<f64>,
 }
 
-/// ΦᵀΦ and Φᵀt for a set of columns, where all rows have one precision.
+/// ΦᵀΦ of a set of columns.
+#[derive(Default)]
 pub(crate) struct Gram {
+    /// Where a weight stands in the products; beyond them if it is not there.
     position: Vec<usize>,
     products: DMatrix<f64>,
 }
 
 impl Gram {
-    /// For these columns; `None` if rows differ in their precisions or are fewer than the columns.
-    pub fn new(core: &Core, columns: &[usize]) -> Option<Gram> {
+    /// With these columns in it; `None` if rows differ in their precisions or are fewer than the columns.
+    fn cover(&mut self, core: &Core, columns: &[usize]) -> Option<&Gram> {
         if core.classes.len() != 1 || columns.len() > core.t.len() {
             return None;
         }
-        let phi = core.phi.select_columns(columns);
-        let mut position = vec![usize::MAX; core.weights.len()];
-        columns.iter().enumerate().for_each(|(at, &i)| position[i] = at);
-        Some(Gram { position, products: cross(&phi, &phi) })
+        if self.position.is_empty() || columns.iter().any(|&i| self.position[i] == usize::MAX) {
+            self.products = gram(&core.phi.select_columns(columns));
+            self.position = vec![usize::MAX; core.weights.len()];
+            columns.iter().enumerate().for_each(|(at, &i)| self.position[i] = at);
+        }
+        Some(self)
+    }
+
+    /// Φ̃ᵀΦ̃ = r² D ΦᵀΦ D
+    fn scaled(&self, active: &[usize], root: f64, d: &[f64]) -> DMatrix<f64> {
+        let k = active.len();
+        let mut out = DMatrix::zeros(k, k);
+        for (j, mut column) in out.column_iter_mut().enumerate() {
+            let from = self.products.column(self.position[active[j]]);
+            for (i, to) in column.iter_mut().enumerate() {
+                *to = (root * d[i]) * (root * d[j]) * from[self.position[active[i]]];
+            }
+        }
+        out
     }
 }
 
 impl Posterior {
-    /// Posterior at a point. `gram` saves the product where it covers the active columns.
-    pub fn new(core: &Core, point: &Point, gram: Option<&Gram>) -> Result<Posterior, Failure> {
+    /// Posterior at a point. `products` of columns are kept from one point to the next, if wanted.
+    pub fn new(core: &Core, point: &Point, products: Option<&mut Gram>) -> Result<Posterior, Failure> {
         let k = point.active.len();
         let roots = core.roots(&point.x);
         let d: Vec<f64> =
@@ -86,9 +106,14 @@ impl Posterior {
         if roots.iter().chain(&d).any(|v| !(v.is_finite() && *v > 0.0)) {
             return Err(Failure::NonFinite { step: "precisions" });
         }
-        let mut phi = scale_rows(core, &core.phi.select_columns(&point.active), &roots);
-        for (mut column, d) in phi.column_iter_mut().zip(&d) {
-            column.scale_mut(*d);
+        let n = core.t.len();
+        let mut phi = DMatrix::zeros(n, k);
+        for ((to, &i), d) in phi.as_mut_slice().chunks_exact_mut(n.max(1)).zip(&point.active).zip(&d) {
+            let from = &core.phi.as_slice()[i * n..][..n];
+            for (class, root) in core.classes.iter().zip(&roots) {
+                let (to, from) = (&mut to[class.rows.clone()], &from[class.rows.clone()]);
+                to.iter_mut().zip(from).for_each(|(to, from)| *to = d * root * from);
+            }
         }
         let mut t = scale_rows(core, &DMatrix::from_column_slice(core.t.len(), 1, core.t.as_slice()), &roots);
         let (q_flat, r_flat) = flat_basis(core, &roots)?;
@@ -101,36 +126,36 @@ impl Posterior {
         let t = t.column(0).into_owned();
         let dual = k > core.t.len();
         let failed = |step: &'static str, pivot: usize| Failure::NotPositiveDefinite { step, pivot };
-        let (factor, mean, residual, gamma, variance): (_, _, _, Vec<f64>, Vec<f64>);
+        let (factor, root_inverse): (Cholesky, DMatrix<f64>);
+        let (mean, residual, gamma, variance): (_, _, Vec<f64>, Vec<f64>);
+        let mut inner = DMatrix::zeros(0, 0);
         if dual {
-            let mut kernel = times(&phi, &phi.transpose());
+            let mut kernel = outer(&phi);
             add_identity(&mut kernel);
             factor = Cholesky::new(&kernel).map_err(|p| failed("posterior in the space of rows", p.0))?;
+            root_inverse = factor.lower_inverse();
             residual = factor.solve(&t);
             mean = cross_vector(&phi, &residual);
-            let mut half = phi.clone();
-            factor.solve_lower(&mut half);
-            gamma = half.column_iter().map(|c| c.norm_squared()).collect();
+            gamma = lower_times(&root_inverse, &phi).column_iter().map(|c| c.norm_squared()).collect();
             variance = gamma.iter().map(|gamma| (1.0 - gamma).max(f64::EPSILON)).collect();
         } else {
-            let mut b = match gram {
-                Some(gram) => DMatrix::from_fn(k, k, |i, j| {
-                    let at = (gram.position[point.active[i]], gram.position[point.active[j]]);
-                    (roots[0] * d[i]) * (roots[0] * d[j]) * gram.products[at]
-                }),
+            inner = match products.and_then(|products| products.cover(core, &point.active)) {
+                Some(products) => products.scaled(&point.active, roots[0], &d),
                 None => cross(&phi, &phi),
             };
+            let mut b = inner.clone();
             add_identity(&mut b);
             factor = Cholesky::new(&b).map_err(|p| {
                 failed("posterior", p.0.min(k.saturating_sub(1))).with_weight(core, &point.active)
             })?;
+            root_inverse = factor.lower_inverse();
             let mut m = factor.solve(&cross_vector(&phi, &t));
             let mut r = &t - &phi * &m;
             // one step of refinement: g = Φ̃ᵀ(t̃ − Φ̃m̃) − m̃ vanishes at the mean
             m += factor.solve(&(cross_vector(&phi, &r) - &m));
             r = &t - &phi * &m;
             (mean, residual) = (m, r);
-            variance = factor.lower_inverse().column_iter().map(|c| c.norm_squared()).collect();
+            variance = root_inverse.column_iter().map(|c| c.norm_squared()).collect();
             gamma = variance.iter().map(|v| (1.0 - v).max(0.0)).collect();
         }
         let mut posterior = Posterior {
@@ -150,6 +175,8 @@ impl Posterior {
             log_evidence: 0.0,
             dual,
             factor,
+            root_inverse,
+            inner,
         };
         posterior.sum_over_classes(core);
         posterior.log_evidence = posterior.evidence(core, point);
@@ -183,9 +210,11 @@ impl Posterior {
                 let rows = self.row_factor();
                 let of_row: Vec<f64> = if self.dual {
                     // cov f̃ = I − K⁻¹ besides the flat effects
-                    let x = self.factor.lower_inverse();
                     (0..rows.nrows())
-                        .map(|r| 1.0 - x.column(r).norm_squared() + self.q_flat.row(r).norm_squared())
+                        .map(|r| {
+                            1.0 - self.root_inverse.column(r).norm_squared()
+                                + self.q_flat.row(r).norm_squared()
+                        })
                         .collect()
                 } else {
                     rows.row_iter().map(|r| r.norm_squared()).collect()
@@ -204,7 +233,7 @@ impl Posterior {
         let mut u = DMatrix::zeros(n, f + k);
         u.columns_mut(0, f).copy_from(&self.q_flat);
         if k > 0 {
-            u.columns_mut(f, k).copy_from(&times(&self.phi, &self.factor.lower_inverse().transpose()));
+            u.columns_mut(f, k).copy_from(&times(&self.phi, &self.root_inverse.transpose()));
         }
         u
     }
@@ -212,7 +241,7 @@ impl Posterior {
     /// Posterior covariance of f̃ between all rows, n × n.
     pub fn row_covariance(&self) -> DMatrix<f64> {
         if self.dual {
-            let mut v = times(&self.q_flat, &self.q_flat.transpose()) - self.factor.inverse();
+            let mut v = times(&self.q_flat, &self.q_flat.transpose()) - square(&self.root_inverse);
             add_identity(&mut v);
             v
         } else {
@@ -221,20 +250,23 @@ impl Posterior {
         }
     }
 
-    /// Covariance of w̃, and Φ̃ times it.
+    /// Covariance of w̃.
     pub fn detail(&self) -> Detail {
-        if self.dual {
-            let mut half = self.phi.clone();
-            self.factor.solve_lower(&mut half);
-            let mut sigma = -transposed_times(&half, &half);
-            add_identity(&mut sigma);
+        if !self.dual {
+            return Detail { sigma: square(&self.root_inverse) };
+        }
+        let half = lower_times(&self.root_inverse, &self.phi);
+        let mut sigma = -transposed_times(&half, &half);
+        add_identity(&mut sigma);
+        Detail { sigma }
+    }
+
+    /// Φ̃ Σ̃, n × k.
+    pub fn phi_sigma(&self, detail: &Detail) -> DMatrix<f64> {
+        match self.dual {
             // Φ̃ B⁻¹ = K⁻¹ Φ̃
-            let phi_sigma = times(&self.factor.inverse(), &self.phi);
-            Detail { sigma, phi_sigma }
-        } else {
-            let sigma = self.factor.inverse();
-            let phi_sigma = times(&self.phi, &sigma);
-            Detail { sigma, phi_sigma }
+            true => times(&square(&self.root_inverse), &self.phi),
+            false => times(&self.phi, &detail.sigma),
         }
     }
 
@@ -244,7 +276,7 @@ impl Posterior {
             return;
         }
         for i in 0..self.gamma.len() {
-            self.gamma[i] = self.phi.column(i).dot(&detail.phi_sigma.column(i));
+            self.gamma[i] = self.inner.column(i).dot(&detail.sigma.column(i));
             if self.gamma[i] < TINY {
                 self.mean[i] = self.phi.column(i).dot(&self.residual);
             }

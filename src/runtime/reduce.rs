@@ -12,9 +12,9 @@ use crate::math::sums::sum_of_squares;
 
 /// What is left of a column outside the basis, relative to the column, is rounding below this.
 pub(crate) const TOLERANCE: f64 = 1e-12;
-/// Where columns are outside, vectors are added until nothing above this is left of them, so that what is left
-/// of their neighbours is well below the tolerance too.
-const FINE: f64 = 1e-14;
+/// Where columns are outside, vectors are added until nothing above this times the tolerance is left of them, so that what is
+/// left of their neighbours is well below the tolerance too.
+const FINE: f64 = 1e-2;
 /// A sample of the rows is worth its while with at least so many rows a vector.
 const SAMPLED: usize = 8;
 
@@ -29,6 +29,8 @@ pub(crate) struct Basis {
     qt: DMatrix<f64>,
     /// More vectors than these are too many.
     limit: usize,
+    /// What is left of a column outside, relative to the column, is nothing below this.
+    tolerance: f64,
     /// Rows that tell what columns inside the basis are; none where the basis has just grown.
     sample: Option<Sample>,
     /// Blocks that have to be inside before a sample is made, and how many have been since the basis grew.
@@ -37,10 +39,15 @@ pub(crate) struct Basis {
 }
 
 impl Basis {
-    /// An empty basis of `n` rows that may grow to `limit` vectors.
+    /// An empty basis of `n` rows that may grow to `limit` vectors, and spans columns to rounding.
     pub fn new(n: usize, limit: usize) -> Basis {
+        Basis::to(TOLERANCE, n, limit)
+    }
+
+    /// The same to this fraction of each column.
+    pub fn to(tolerance: f64, n: usize, limit: usize) -> Basis {
         let (q, qt) = (DMatrix::zeros(n, 0), DMatrix::zeros(0, n));
-        Basis { q, qt, limit, sample: None, patience: 1, inside: 0 }
+        Basis { q, qt, limit, tolerance, sample: None, patience: 1, inside: 0 }
     }
 
     /// Number of vectors, r.
@@ -56,13 +63,13 @@ impl Basis {
     /// Coefficients of these columns (r × b), from a sample of their rows while all of them are inside, by projection
     /// else, the basis extended where they are outside; `None` if it would grow beyond its limit.
     pub fn take(&mut self, mut x: DMatrix<f64>) -> Option<DMatrix<f64>> {
-        if let Some(found) = self.sample.as_ref().and_then(|sample| sample.coefficients(&x, TOLERANCE)) {
+        if let Some(found) = self.sample.as_ref().and_then(|sample| sample.coefficients(&x, self.tolerance)) {
             return Some(found);
         }
         let norms: Vec<f64> = x.column_iter().map(|c| length(c.as_slice())).collect();
         let mut coefficients = self.project(&mut x);
         let open: Vec<usize> =
-            (0..x.ncols()).filter(|&j| length(x.column(j).as_slice()) > TOLERANCE * norms[j]).collect();
+            (0..x.ncols()).filter(|&j| length(x.column(j).as_slice()) > self.tolerance * norms[j]).collect();
         if open.is_empty() {
             self.inside += 1;
             if self.sample.is_none() && self.inside >= self.patience && SAMPLED * self.rank() <= x.nrows() {
@@ -122,7 +129,7 @@ impl Basis {
                     (worst, ratio) = (j, left / norm);
                 }
             }
-            if ratio <= FINE {
+            if ratio <= FINE * self.tolerance {
                 break;
             }
             if self.rank() + new.len() >= self.limit {

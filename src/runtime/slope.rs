@@ -74,20 +74,11 @@ fn logs<'a>(core: &'a Core, p: &Posterior) -> Vec<&'a LogLinear> {
 fn class_hessian(core: &Core, p: &Posterior, detail: &Detail) -> DMatrix<f64> {
     let (c, k) = (core.classes.len(), p.active.len());
     let mut h = DMatrix::zeros(c + k, c + k);
-    rows_with_rows(core, p, &mut h);
-    // rows with weights: W = Φ̃ Σ̃
-    for (a, class) in core.classes.iter().enumerate() {
-        for i in 0..k {
-            let (mut squares, mut bilinear) = (0.0, 0.0);
-            for r in class.rows.clone() {
-                let w = detail.phi_sigma[(r, i)];
-                squares += w * w;
-                bilinear -= p.residual[r] * w;
-            }
-            let value = 0.5 * (squares + 2.0 * bilinear * p.mean[i]);
-            h[(a, c + i)] = value;
-            h[(c + i, a)] = value;
-        }
+    if c == 1 {
+        one_class(p, detail, &mut h);
+    } else {
+        rows_with_rows(core, p, &mut h);
+        rows_with_weights(core, p, detail, &mut h);
     }
     // weights with weights: W = Σ̃
     for j in 0..k {
@@ -99,6 +90,44 @@ fn class_hessian(core: &Core, p: &Posterior, detail: &Detail) -> DMatrix<f64> {
         h[(c + j, c + j)] -= 0.5 * (detail.sigma[(j, j)] + p.mean[j] * p.mean[j]);
     }
     h
+}
+
+/// All rows in one class: W = Φ̃Σ̃Φ̃ᵀ + QQᵀ of the rows, and Φ̃ᵀΦ̃ = Σ̃⁻¹ − I, Φ̃ᵀr̃ = m̃, Qᵀr̃ = 0, so that no row is looked at:
+/// Σ W_ab² = |I − Σ̃|² + f, Σ r_a W_ab r_b = m̃ᵀΣ̃m̃, Σ_a W_ai² = [(I − Σ̃)Σ̃]_ii, −Σ_a r_a W_ai = −[Σ̃m̃]_i.
+fn one_class(p: &Posterior, detail: &Detail, h: &mut DMatrix<f64>) {
+    let pull = &detail.sigma * &p.mean;
+    let mut total = p.q_flat.ncols() as f64;
+    for (i, column) in detail.sigma.column_iter().enumerate() {
+        poll();
+        let mut squares = 0.0;
+        for (j, w) in column.iter().enumerate() {
+            let rest = if i == j { 1.0 - w } else { -w };
+            total += rest * rest;
+            squares += rest * w;
+        }
+        let value = 0.5 * (squares - 2.0 * pull[i] * p.mean[i]);
+        h[(0, 1 + i)] = value;
+        h[(1 + i, 0)] = value;
+    }
+    h[(0, 0)] = 0.5 * (total + 2.0 * p.mean.dot(&pull)) - 0.5 * (p.leverage[0] + p.rss[0]);
+}
+
+/// W = Φ̃ Σ̃
+fn rows_with_weights(core: &Core, p: &Posterior, detail: &Detail, h: &mut DMatrix<f64>) {
+    let (c, phi_sigma) = (core.classes.len(), p.phi_sigma(detail));
+    for (a, class) in core.classes.iter().enumerate() {
+        for i in 0..p.active.len() {
+            let (mut squares, mut bilinear) = (0.0, 0.0);
+            for r in class.rows.clone() {
+                let w = phi_sigma[(r, i)];
+                squares += w * w;
+                bilinear -= p.residual[r] * w;
+            }
+            let value = 0.5 * (squares + 2.0 * bilinear * p.mean[i]);
+            h[(a, c + i)] = value;
+            h[(c + i, a)] = value;
+        }
+    }
 }
 
 fn rows_with_rows(core: &Core, p: &Posterior, h: &mut DMatrix<f64>) {

@@ -5,6 +5,11 @@ use super::core::Core;
 use super::posterior::Posterior;
 use crate::plan::ir::Updates;
 
+/// Updates before they gather speed: which of two neighbours stays is decided among the first ones.
+pub(crate) const FREE: usize = 20;
+/// What is left of a move in the next one.
+const SHARE: f64 = 0.7;
+
 /// An update: θ is multiplied by `ratio ^ exponent`. The ratio can be negative (MAP with a shape below
 /// that of a flat hyperprior): no usable update then.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -20,6 +25,35 @@ impl Proposal {
             true => (self.ratio.ln() * self.exponent).clamp(-limit, limit),
             false => -limit,
         }
+    }
+}
+
+/// Updates gather speed where they keep their direction (Polyak 1964), as those of irrelevant and of hardly relevant weights
+/// do for long; all of it is lost when the evidence falls.
+pub(crate) struct Momentum {
+    moved: Vec<f64>,
+    objective: f64,
+}
+
+impl Momentum {
+    /// Of so many hyperparameters.
+    pub fn new(count: usize) -> Momentum {
+        Momentum { moved: vec![0.0; count], objective: f64::NEG_INFINITY }
+    }
+
+    /// An update begins, at this evidence.
+    pub fn begin(&mut self, objective: f64) {
+        if objective < self.objective {
+            self.moved.fill(0.0);
+        }
+        self.objective = objective;
+    }
+
+    /// The move of a hyperparameter for which the update is this step, at most `limit` either way.
+    pub fn of(&mut self, h: usize, step: f64, limit: f64) -> f64 {
+        let gathered = if step * self.moved[h] > 0.0 { SHARE * self.moved[h] } else { 0.0 };
+        self.moved[h] = (step + gathered).clamp(-limit, limit);
+        self.moved[h]
     }
 }
 

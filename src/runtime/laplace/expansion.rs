@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::frame::{Frame, Term};
-use super::mode::{Mode, mode};
+use super::mode::{FOUND, Mode, mode};
 use super::rows::third;
 use crate::math::cross::cross_vector;
 use crate::math::product::times;
@@ -38,6 +38,11 @@ pub(super) struct Expansion {
 impl Expansion {
     /// At a point; `warm` holds the last mode in internal units, flat effects first, then every weight.
     pub fn new(frame: &Frame, point: &Point, warm: &mut [f64]) -> Result<Expansion, Failure> {
+        Expansion::to(FOUND, frame, point, warm)
+    }
+
+    /// The same, with a mode up to a decrement of `found`.
+    pub fn to(found: f64, frame: &Frame, point: &Point, warm: &mut [f64]) -> Result<Expansion, Failure> {
         let core = &frame.core;
         let flat = core.flat.ncols();
         let mut d = vec![1.0; flat];
@@ -51,7 +56,7 @@ impl Expansion {
         }
         let place = |at: usize| if at < flat { at } else { flat + point.active[at - flat] };
         let start = DVector::from_fn(d.len(), |at, _| warm[place(at)] / d[at]);
-        let mode = mode(frame, &point.x, &phi, flat, start)?;
+        let mode = mode(frame, &point.x, &phi, flat, start, found)?;
         warm.fill(0.0);
         for (at, d) in d.iter().enumerate() {
             warm[place(at)] = d * mode.mean[at];

@@ -16,6 +16,8 @@ use crate::runtime::solution::Failure;
 pub(super) const SMALL: f64 = 1e-9;
 /// Decrement at which the mode is found.
 pub(super) const FOUND: f64 = 1e-24;
+/// The same for updates of precisions, which will be others before the mode matters.
+pub(super) const NEARLY: f64 = 1e-10;
 /// Newton steps at most.
 pub(super) const MOST: usize = 200;
 /// A step of a predictor that is none any more at a mode.
@@ -38,13 +40,15 @@ pub(super) struct Mode {
     pub log_joint: f64,
 }
 
-/// The mode of the weights with design `phi` = Φ̃, the first `flat` columns without a prior, from w̃ = `start`.
+/// The mode of the weights with design `phi` = Φ̃, the first `flat` columns without a prior, from w̃ = `start`, up to a
+/// decrement of `found`.
 pub(super) fn mode(
     frame: &Frame,
     x: &[f64],
     phi: &DMatrix<f64>,
     flat: usize,
     start: DVector<f64>,
+    found: f64,
 ) -> Result<Mode, Failure> {
     let prior = |i: usize| if i < flat { 0.0 } else { 1.0 };
     let joint = |rows: &Rows, w: &DVector<f64>| {
@@ -78,7 +82,7 @@ pub(super) fn mode(
             return Err(Failure::NonFinite { step: "mode" });
         }
         // rounding: plain steps no longer shrink the decrement
-        let settled = decrement <= FOUND || (decrement < SMALL * SMALL && decrement >= 0.25 * last);
+        let settled = decrement <= found || (decrement < SMALL * SMALL && decrement >= 0.25 * last);
         if settled {
             // flat effects on their way to infinity: the score vanishes, the steps do not
             if flat > 0 && (phi * &step).amax() > RUNAWAY {

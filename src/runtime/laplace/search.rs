@@ -5,15 +5,16 @@ use nalgebra::DVector;
 use super::expansion::Expansion;
 use super::factors::{best_swap, factors};
 use super::frame::Frame;
+use super::mode::NEARLY;
 use super::settle::{Position, flat_slope, settle};
-use super::span::{Moments, Span};
-use crate::plan::ir::Curvature;
+use super::span::{Moments, ROUGH, Span};
+use crate::plan::ir::{Curvature, Updates};
 use crate::runtime::control::{Control, Point};
 use crate::runtime::core::Role;
 use crate::runtime::factors::{Action, Move};
 use crate::runtime::greedy::{apply, best_move};
 use crate::runtime::solution::Failure;
-use crate::runtime::updates::{self, propose};
+use crate::runtime::updates::{self, FREE, Momentum, propose};
 
 /// Largest change of a log hyperparameter in one update.
 const STEP: f64 = 4.6;
@@ -48,8 +49,9 @@ pub(super) fn batch(
     control: &mut Control<'_>,
 ) -> Result<(), Failure> {
     let core = &frame.core;
-    let mut span = Span::new(frame);
+    let mut span = Span::new(frame, ROUGH);
     let mut v = DVector::zeros(0);
+    let mut momentum = Momentum::new(core.hypers.len());
     for cycle in 0..CYCLES {
         if !control.may_go_on() {
             return Ok(());
@@ -67,13 +69,17 @@ pub(super) fn batch(
         let updates = propose(core, &point.x, &moments, control.options.updates);
         let (mut rest, mut growth) = (0.0_f64, 0.0_f64);
         let live = core.live(&point.active);
+        let gathers = cycle >= FREE && control.options.updates == Updates::MacKay;
+        momentum.begin(here.log_evidence);
         for (h, update) in updates.iter().enumerate().filter(|(h, _)| live[*h]) {
             let hyper = &core.hypers[h];
             let moved = (point.x[h] + update.step(STEP)).clamp(hyper.lower, hyper.upper) - point.x[h];
-            point.x[h] += moved;
-            match hyper.role {
-                Role::Own(_) => growth = growth.max(moved.abs()),
-                _ => rest = rest.max(moved.abs()),
+            let is_own = matches!(hyper.role, Role::Own(_));
+            let further = if is_own && gathers { momentum.of(h, moved, STEP) } else { moved };
+            point.x[h] = (point.x[h] + further).clamp(hyper.lower, hyper.upper);
+            match is_own {
+                true => growth = growth.max(moved.abs()),
+                false => rest = rest.max(moved.abs()),
             }
         }
         if cycle >= WARM_UP {
@@ -105,7 +111,7 @@ fn moments(
     warm: &mut [f64],
 ) -> Result<Moments, Failure> {
     if let Some(basis) = span.as_ref().filter(|s| point.active.len() > s.rank())
-        && let Ok(moments) = basis.moments(frame, point, v)
+        && let Ok(moments) = basis.moments(frame, point, NEARLY, v)
     {
         // where the weights start once there are few
         warm.fill(0.0);
@@ -115,7 +121,7 @@ fn moments(
         return Ok(moments);
     }
     *span = None;
-    let here = Expansion::new(frame, point, warm)?;
+    let here = Expansion::to(NEARLY, frame, point, warm)?;
     Ok(Moments {
         variance: (0..here.active.len()).map(|at| here.variance(at)).collect(),
         mean: here.mode.mean.as_slice()[here.flat..].to_vec(),

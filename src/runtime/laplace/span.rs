@@ -10,7 +10,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::frame::Frame;
-use super::mode::{FOUND, MOST, SMALL};
+use super::mode::{MOST, SMALL};
 use super::rows::Rows;
 use crate::math::chol::Cholesky;
 use crate::math::gram::gram;
@@ -22,6 +22,8 @@ use crate::runtime::solution::Failure;
 
 /// Fewer weights than these are not worth a basis.
 const LEAST: usize = 64;
+/// What updates may not see of a column, as a fraction of it: its square is what they see of that.
+pub(super) const ROUGH: f64 = 1e-7;
 
 /// A basis of the columns, and their coordinates.
 pub(super) struct Span {
@@ -45,15 +47,15 @@ pub(super) struct Moments {
 }
 
 impl Span {
-    /// A basis of less than a third of the rows; `None` if there is none, or if there are flat effects or
-    /// unknown precisions of likelihoods.
-    pub fn new(frame: &Frame) -> Option<Span> {
+    /// A basis of the columns to this fraction of each, of less than half as many vectors as there are rows and columns;
+    /// `None` if there is none, or if there are flat effects or unknown precisions of likelihoods.
+    pub fn new(frame: &Frame, tolerance: f64) -> Option<Span> {
         let core = &frame.core;
         let (n, m) = core.phi.shape();
         if core.flat.ncols() > 0 || !core.classes.is_empty() || m < LEAST || n < LEAST {
             return None;
         }
-        let mut basis = Basis::new(n, (n / 3).min(m / 2));
+        let mut basis = Basis::to(tolerance, n, n.min(m) / 2);
         let mut parts = Vec::new();
         for block in order(n, m) {
             let part = basis.take(core.phi.select_columns(&block))?;
@@ -74,8 +76,14 @@ impl Span {
         self.basis.ncols()
     }
 
-    /// The mode at a point, from the last `v`, which becomes the new one.
-    pub fn moments(&self, frame: &Frame, point: &Point, v: &mut DVector<f64>) -> Result<Moments, Failure> {
+    /// The mode at a point, from the last `v`, which becomes the new one, up to a decrement of `found`.
+    pub fn moments(
+        &self,
+        frame: &Frame,
+        point: &Point,
+        found: f64,
+        v: &mut DVector<f64>,
+    ) -> Result<Moments, Failure> {
         let core = &frame.core;
         let d: Vec<f64> =
             point.active.iter().map(|&i| (-0.5 * core.weights[i].log.at(&point.x)).exp()).collect();
@@ -88,7 +96,7 @@ impl Span {
             column.scale_mut(*d);
         }
         let s = gram(&c.transpose());
-        let mode = self.mode(frame, &point.x, &s, v)?;
+        let mode = self.mode(frame, &point.x, &s, found, v)?;
         let mut half = transposed_times(&mode.root, &c);
         mode.factor.solve_lower(&mut half);
         let gamma: Vec<f64> = half.column_iter().map(|h| h.norm_squared().min(1.0)).collect();
@@ -113,6 +121,7 @@ impl Span {
         frame: &Frame,
         x: &[f64],
         s: &DMatrix<f64>,
+        found: f64,
         v: &mut DVector<f64>,
     ) -> Result<Mode, Failure> {
         let at = |v: &DVector<f64>| {
@@ -147,7 +156,7 @@ impl Span {
             if !decrement.is_finite() {
                 return Err(Failure::NonFinite { step: "mode" });
             }
-            if decrement <= FOUND || (decrement < SMALL * SMALL && decrement >= 0.25 * last) {
+            if decrement <= found || (decrement < SMALL * SMALL && decrement >= 0.25 * last) {
                 return Ok(Mode { root: l.clone(), factor, log_joint: psi });
             }
             last = decrement;
@@ -181,12 +190,14 @@ struct Mode {
 mod tests {
     use super::super::expansion::Expansion;
     use super::super::frame::frame;
+    use super::super::mode::{FOUND, NEARLY};
     use super::super::problem::{LaplaceProblem, Likelihood};
     use super::*;
     use crate::dist::family;
     use crate::plan::ir::Options;
     use crate::runtime::control::Budget;
     use crate::runtime::problem::{Hyper, Scale, WeightPrior};
+    use crate::runtime::reduce::TOLERANCE;
 
     /// Two classes under a smooth kernel of n centres.
     fn classes(n: usize) -> LaplaceProblem {
@@ -214,26 +225,32 @@ mod tests {
     fn the_mode_in_coordinates_is_the_mode_of_the_weights() {
         let problem = classes(150);
         let frame = frame(&problem, &Options::default(), &Budget::default()).unwrap();
-        let span = Span::new(&frame).unwrap();
+        let span = Span::new(&frame, TOLERANCE).unwrap();
         assert!(span.rank() < 40, "{}", span.rank());
+        let rough = Span::new(&frame, ROUGH).unwrap();
+        assert!(rough.rank() < span.rank());
         let everything: Vec<usize> = (0..150).collect();
         for (active, scale) in [(everything.clone(), 1.0), ((0..150).step_by(2).collect(), 3.0)] {
             let x = (0..150).map(|h| scale * (h as f64).cos()).collect();
             let point = Point { x, active };
             let here = Expansion::new(&frame, &point, &mut vec![0.0; 150]).unwrap();
-            let there = span.moments(&frame, &point, &mut DVector::zeros(0)).unwrap();
+            let there = span.moments(&frame, &point, FOUND, &mut DVector::zeros(0)).unwrap();
+            let nearly = rough.moments(&frame, &point, NEARLY, &mut DVector::zeros(0)).unwrap();
+            assert!((here.log_evidence - nearly.log_evidence).abs() < 1e-7);
             assert!((here.log_evidence - there.log_evidence).abs() < 1e-9);
             for at in 0..point.active.len() {
                 assert!((here.mean(at) - there.mean[at]).abs() < 1e-9, "{at}");
                 assert!((here.gamma[at] - there.gamma[at]).abs() < 1e-9, "{at}");
+                assert!((here.mean(at) - nearly.mean[at]).abs() < 1e-5, "{at}");
+                assert!((here.gamma[at] - nearly.gamma[at]).abs() < 1e-5, "{at}");
                 assert!((here.variance(at) - there.variance[at]).abs() < 1e-9, "{at}");
             }
         }
         // a mode from a worse start is the same
         let point = Point { x: vec![0.0; 150], active: everything };
         let mut v = DVector::from_element(span.rank(), 1.0);
-        let far = span.moments(&frame, &point, &mut v).unwrap();
-        let near = span.moments(&frame, &point, &mut v).unwrap();
+        let far = span.moments(&frame, &point, FOUND, &mut v).unwrap();
+        let near = span.moments(&frame, &point, FOUND, &mut v).unwrap();
         assert!((far.log_evidence - near.log_evidence).abs() < 1e-10);
     }
 }
