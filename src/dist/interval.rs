@@ -2,7 +2,12 @@
 //! tails (`docs/mathematics.md` §4.2).
 
 use crate::math::quadrature::LEGENDRE;
-use crate::math::special::{ln_normal_cdf, ln_normal_cdf_and_mills, ln_phi, log_1m_exp, mills, mills_excess};
+use crate::math::special::{
+    ln_normal_cdf, ln_normal_cdf_and_mills, ln_phi, log_1m_exp, mills, mills_excess, normal_cdf_by_erf,
+};
+
+/// Density and tail probability of the standard normal are 0 from here on: e^(−745) is the least number.
+const FAR: f64 = 39.0;
 
 /// A standard normal z truncated to lo < z < hi.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -46,6 +51,8 @@ pub fn interval_of_width(lo: f64, hi: f64, width: f64) -> Interval {
 fn left(a: f64, b: f64, w: f64) -> Interval {
     if a == f64::NEG_INFINITY {
         half_line(b)
+    } else if b > FAR {
+        Interval { log_prob: 0.0, mean: 0.0, curvature: 0.0, third: 0.0 }
     } else if w < 0.5 && w * a.abs().max(b.abs()) < 5.0 {
         narrow(b, w)
     } else if b < -12.0 {
@@ -104,16 +111,23 @@ fn far_tail(a: f64, b: f64) -> Interval {
 
 fn ordinary(a: f64, b: f64) -> Interval {
     let log_prob = if a < -1.0 && b > 1.0 {
-        (-(ln_normal_cdf(a).exp() + ln_normal_cdf(-b).exp())).ln_1p()
+        (-(tail(a) + tail(-b))).ln_1p()
     } else {
         let top = ln_normal_cdf(b);
-        top + log_1m_exp(ln_normal_cdf(a) - top)
+        // ln Φ(a) < −a²/2, and e^(−45) is nothing beside ln Φ(b)
+        let lost = -0.5 * a * a - top < -45.0;
+        if lost { top } else { top + log_1m_exp(ln_normal_cdf(a) - top) }
     };
     let u = (ln_phi(b) - log_prob).exp();
     let v = (ln_phi(a) - log_prob).exp();
     let r = u - v;
     let h = r * r + weighted(u, b) - weighted(v, a);
     Interval { log_prob, mean: -r, curvature: h, third: third(a, b, u, v, h) }
+}
+
+/// Φ(x) beside 1: far out by the error function alone, cheaper than the continued fraction and less exact.
+fn tail(x: f64) -> f64 {
+    if x < -9.0 { normal_cdf_by_erf(x) } else { ln_normal_cdf(x).exp() }
 }
 
 /// σ³ dh/df = −[2R(−g − R²) + R − k2 − gR], h = R² + g; the third moment is minus that.

@@ -9,8 +9,12 @@ use super::lbfgs::{Function, Optimum, Settings};
 
 /// Step of the differences, for coordinates of natural scale.
 const STEP: f64 = 1e-4;
+/// A variable along which f bends within so little is differentiated over a part of that.
+const STEEP: f64 = 0.1;
 /// Dampings that are tried at one point.
 const DAMPINGS: usize = 14;
+/// Steps in a row that neither raise the value nor halve the slope: what is left is rounding.
+const VAIN: usize = 5;
 
 /// Climbs from `start` by damped Newton steps within `bounds`. `None` if the function has no value there.
 pub fn polish(
@@ -23,14 +27,16 @@ pub fn polish(
     let mut x = start.to_vec();
     let (mut value, mut gradient) = f(&x)?;
     let (mut damping, mut steps) = (0.0, 0);
+    let mut scales = vec![1.0; x.len()];
+    let mut vain = 0;
     loop {
         let free = free(&x, &gradient, bounds);
         let slope = largest(&gradient, &free);
         let end = |x, gradient, slope| Some(Optimum { x, value, gradient, slope, steps });
-        if slope <= settings.slope || steps >= settings.steps || free.is_empty() {
+        if slope <= settings.slope || steps >= settings.steps || free.is_empty() || vain >= VAIN {
             return end(x, gradient, slope);
         }
-        let Some(curvature) = curvature(&x, &free, f) else { return end(x, gradient, slope) };
+        let Some(curvature) = curvature(&x, &free, f, &mut scales) else { return end(x, gradient, slope) };
         let g = DVector::from_iterator(free.len(), free.iter().map(|&i| gradient[i]));
         let mut accepted = None;
         for _ in 0..DAMPINGS {
@@ -53,6 +59,8 @@ pub fn polish(
         }
         // nothing rises: the optimum to rounding
         let Some((to, there, by)) = accepted else { return end(x, gradient, slope) };
+        let helps = there - value > 1e-13 * (1.0 + value.abs()) || largest(&by, &free) < 0.5 * slope;
+        vain = if helps { 0 } else { vain + 1 };
         (x, value, gradient) = (to, there, by);
         damping = if damping < 1e-3 { 0.0 } else { damping * 0.03 };
         steps += 1;
@@ -72,19 +80,30 @@ fn free(x: &[f64], g: &[f64], bounds: &[(f64, f64)]) -> Vec<usize> {
     (0..x.len()).filter(|i| !pressed(i)).collect()
 }
 
-/// −d²f/dx dx over these variables.
-fn curvature(x: &[f64], free: &[usize], f: &mut Function<'_>) -> Option<DMatrix<f64>> {
+/// −d²f/dx dx over these variables. Where f curves much along one, the difference is taken over so much less.
+fn curvature(x: &[f64], free: &[usize], f: &mut Function<'_>, scales: &mut [f64]) -> Option<DMatrix<f64>> {
     let mut c = DMatrix::zeros(free.len(), free.len());
     for (j, &at) in free.iter().enumerate() {
-        let mut moved = |h: f64| {
-            let mut to = x.to_vec();
-            to[at] += h;
-            f(&to).map(|found| found.1)
+        let mut along = |h: f64| {
+            let mut moved = |h: f64| {
+                let mut to = x.to_vec();
+                to[at] += h;
+                f(&to).map(|found| found.1)
+            };
+            let (up, down) = (moved(h)?, moved(-h)?);
+            Some(DVector::from_iterator(
+                free.len(),
+                free.iter().map(|&row| (down[row] - up[row]) / (2.0 * h)),
+            ))
         };
-        let (up, down) = (moved(STEP)?, moved(-STEP)?);
-        for (i, &row) in free.iter().enumerate() {
-            c[(i, j)] = (down[row] - up[row]) / (2.0 * STEP);
+        let mut column = along(STEP * scales[at])?;
+        let natural = column[j].abs().sqrt().recip();
+        let scale = if natural < STEEP { natural } else { 1.0 };
+        if scale < STEEP * scales[at] {
+            column = along(STEP * scale)?;
         }
+        scales[at] = scale;
+        c.set_column(j, &column);
     }
     Some((&c + c.transpose()) * 0.5)
 }
@@ -113,6 +132,23 @@ fn largest(g: &[f64], which: &[usize]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_curves_much_is_differentiated_on_its_own_scale() {
+        // −ln cosh(10⁶ (x − y)) − (y − 1)²/2
+        let mut calls = 0;
+        let mut f = |x: &[f64]| {
+            calls += 1;
+            let (u, v) = (1e6 * (x[0] - x[1]), x[1] - 1.0);
+            let ln_cosh = u.abs() + (-2.0 * u.abs()).exp().ln_1p() - std::f64::consts::LN_2;
+            Some((-ln_cosh - 0.5 * v * v, vec![-1e6 * u.tanh(), 1e6 * u.tanh() - v]))
+        };
+        let settings = Settings { slope: 1e-3, steps: 100, reach: 2.0 };
+        let free = (f64::NEG_INFINITY, f64::INFINITY);
+        let found = polish(&[0.5 + 3e-7, 0.5], &[free; 2], &mut f, settings, &mut |_| true).unwrap();
+        assert!(found.slope <= 1e-3, "{found:?} {calls}");
+        assert!((found.x[1] - 1.0).abs() < 2e-3, "{found:?} {calls}");
+    }
 
     #[test]
     fn a_narrow_ridge_is_climbed_in_a_few_steps() {

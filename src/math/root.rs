@@ -5,6 +5,8 @@ use nalgebra::{DMatrix, DVector};
 
 /// Step of the differences, for coordinates of natural scale.
 const STEP: f64 = 1e-5;
+/// A variable whose own value bends within so little is differentiated over a part of that.
+const STEEP: f64 = 0.1;
 /// Halvings of a step that does not help.
 const HALVINGS: usize = 5;
 /// A step that leaves more than this of the residual asks for a new Jacobian.
@@ -28,6 +30,7 @@ pub fn root(start: &[f64], f: &mut Map<'_>, tolerance: f64, steps: usize, reach:
     let mut x = start.to_vec();
     let mut here = DVector::from_vec(f(&x)?);
     let mut jacobian: Option<DMatrix<f64>> = None;
+    let mut scales = vec![1.0; x.len()];
     for _ in 0..steps {
         if here.amax() <= tolerance {
             break;
@@ -35,18 +38,18 @@ pub fn root(start: &[f64], f: &mut Map<'_>, tolerance: f64, steps: usize, reach:
         let is_new = jacobian.is_none();
         let j = match jacobian.take() {
             Some(j) => j,
-            None => match differences(&x, &here, f) {
+            None => match differences(&x, &here, f, &mut scales) {
                 Some(j) => j,
                 None => break,
             },
         };
-        let Some((step, to, there)) = step(&x, &here, &j, f, reach) else {
+        let Some((step, to, there)) = step(&x, &here, &j, f, &scales, reach) else {
             if is_new {
                 break;
             }
             continue;
         };
-        if there.norm() < SLOW * here.norm() {
+        if norm(&there, &scales) < SLOW * norm(&here, &scales) {
             // J ← J + (y − J s) sᵀ/sᵀs
             let off = &there - &here - &j * &step;
             jacobian = Some(&j + off * step.transpose() / step.norm_squared());
@@ -62,6 +65,7 @@ fn step(
     here: &DVector<f64>,
     j: &DMatrix<f64>,
     f: &mut Map<'_>,
+    scales: &[f64],
     reach: f64,
 ) -> Option<(DVector<f64>, Vec<f64>, DVector<f64>)> {
     let mut step = j.clone().lu().solve(&-here)?;
@@ -73,7 +77,7 @@ fn step(
     for _ in 0..HALVINGS {
         let to: Vec<f64> = x.iter().zip(step.iter()).map(|(x, s)| x + s).collect();
         let there = f(&to).map(DVector::from_vec).filter(|v| v.iter().all(|v| v.is_finite()));
-        if let Some(there) = there.filter(|there| there.norm() < here.norm()) {
+        if let Some(there) = there.filter(|there| norm(there, scales) < norm(here, scales)) {
             return Some((step, to, there));
         }
         step *= 0.5;
@@ -81,14 +85,29 @@ fn step(
     None
 }
 
-/// df/dx, by forward differences.
-fn differences(x: &[f64], here: &DVector<f64>, f: &mut Map<'_>) -> Option<DMatrix<f64>> {
+/// |f|, each value in the units of its scale.
+fn norm(f: &DVector<f64>, scales: &[f64]) -> f64 {
+    f.iter().zip(scales).map(|(f, s)| (f * s).powi(2)).sum::<f64>().sqrt()
+}
+
+/// df/dx, by forward differences. Where f_i is steep in x_i, as the slope of something that curves, the scale of
+/// both is 1/√|df_i/dx_i|, and so is the step.
+fn differences(x: &[f64], here: &DVector<f64>, f: &mut Map<'_>, scales: &mut [f64]) -> Option<DMatrix<f64>> {
     let mut j = DMatrix::zeros(here.len(), x.len());
     for i in 0..x.len() {
-        let mut to = x.to_vec();
-        to[i] += STEP;
-        let there = DVector::from_vec(f(&to)?);
-        j.set_column(i, &((there - here) / STEP));
+        let mut along = |h: f64| {
+            let mut to = x.to_vec();
+            to[i] += h;
+            Some((DVector::from_vec(f(&to)?) - here) / h)
+        };
+        let mut column = along(STEP * scales[i])?;
+        let natural = column[i].abs().sqrt().recip();
+        let scale = if natural < STEEP { natural } else { 1.0 };
+        if scale < STEEP * scales[i] {
+            column = along(STEP * scale)?;
+        }
+        scales[i] = scale;
+        j.set_column(i, &column);
     }
     Some(j)
 }
@@ -110,6 +129,19 @@ mod tests {
         // 30-digit arithmetic
         assert!((found.x[0] - 1.004_168_738_474_66).abs() < 1e-12, "{found:?}");
         assert!((found.x[1] + 1.729_637_287_025_87).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_steep_value_is_differentiated_on_its_own_scale() {
+        // the slopes of −ln cosh(10⁶ (x − 0.3)), as steep for 10⁻⁶ only, and of −(y − x)²/2
+        let mut calls = 0;
+        let mut f = |x: &[f64]| {
+            calls += 1;
+            Some(vec![-1e6 * (1e6 * (x[0] - 0.3)).tanh(), x[0] - x[1]])
+        };
+        let found = root(&[0.3 + 4e-7, 0.9], &mut f, 1e-3, 40, 1.0).unwrap();
+        assert!(found.residual <= 1e-3 && calls < 25, "{found:?} {calls}");
+        assert!((found.x[0] - 0.3).abs() < 1e-9 && (found.x[1] - 0.3).abs() < 2e-3, "{found:?}");
     }
 
     #[test]

@@ -91,6 +91,11 @@ pub fn normal_cdf(x: f64) -> f64 {
     if x < TAIL { normal_pdf(x) / mills(x) } else { 0.5 * libm::erfc(-x * FRAC_1_SQRT_2) }
 }
 
+/// Φ(x) by the error function alone, at half the cost and less: the relative error grows like x² 1e-16.
+pub fn normal_cdf_by_erf(x: f64) -> f64 {
+    0.5 * libm::erfc(-x * FRAC_1_SQRT_2)
+}
+
 /// ln Φ(x)
 pub fn ln_normal_cdf(x: f64) -> f64 {
     if x < TAIL {

@@ -43,7 +43,7 @@ pub struct Slope {
     /// What vanishes where hyperparameters are updated by the rule of the plan; as `hypers`, unless that
     /// rule follows another gradient.
     pub rule: Vec<f64>,
-    /// Between which values each ln theta may move.
+    /// Between which values each ln theta may move; infinite where they were not asked for.
     pub bounds: Vec<(f64, f64)>,
     /// Posterior mean (or mode) of the weights.
     pub mean: DVector<f64>,

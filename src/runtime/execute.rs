@@ -131,6 +131,14 @@ impl Numeric {
         }
     }
 
+    /// What a fit says of its own data, Σ ln p(y) of each observation by itself, where that is asked for.
+    pub fn hindsight(&self, fit: &Solution) -> Option<f64> {
+        match self {
+            Numeric::Laplace(problem) => laplace::hindsight::hindsight(problem, fit),
+            Numeric::Evidence(_) | Numeric::Variational(_) => None,
+        }
+    }
+
     /// The objective and its slopes at given hyperparameters, with every weight of the problem in the model;
     /// their mode, where it is searched for, is looked for from `near`.
     ///

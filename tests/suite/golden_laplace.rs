@@ -32,6 +32,7 @@ pub fn problem(
         counts: vec![1.0; n],
         args: (0..n).flat_map(|_| args.to_vec()).collect(),
         stride: args.len(),
+        given: vec![true; args.len()],
         precision: None,
         values,
     };

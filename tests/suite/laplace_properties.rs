@@ -54,6 +54,7 @@ fn gaussian(values: Vec<f64>, h: usize) -> Likelihood {
         counts: vec![1.0; n],
         args: vec![f64::NAN; 4 * n],
         stride: 4,
+        given: vec![true; 4],
         precision: Some((1, vec![Scale { log_const: 0.0, powers: vec![(h, 1.0)] }; n])),
         values,
     }

@@ -42,3 +42,24 @@ fn wide_kernels_do_not_leave_their_work_to_the_noise() {
     // from narrower priors, with the noise free at once, it ends 36 nats below
     assert!(usual.objective() > best.objective() - 15.0, "{} {}", usual.objective(), best.objective());
 }
+
+#[test]
+fn cutpoints_of_separable_levels_come_to_rest() {
+    // the toy problem of Herbrich, Graepel and Obermayer (2000) without noise: the scale grows and grows
+    let mut u = Uniform(2);
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    for _ in 0..120 {
+        let (a, b) = (u.next(), u.next());
+        let f = 10.0 * (a - 0.5) * (b - 0.5);
+        y.push((1 + [-1.0, -0.1, 0.25, 1.0].iter().filter(|c| f > **c).count()).to_string());
+        x.push(vec![a, b]);
+    }
+    let data = Data::new().rows("x", &x).unwrap().words("y", &y).unwrap();
+    let text = "use std.kernels.rbf\nuse std.priors.ard\ndata x: real[N, D]\ndata y: ordered{1 < 2 < 3 < 4 < 5}[N]\n\
+                let phi = rbf(standardize(x), width = 1.5)\nw ~ ard(cols(phi))\nparam cut: increasing[4]\n\
+                y ~ Ordinal(probit = phi * w, cutpoints = cut)\ninfer sequential\n";
+    let f = fit(text, &data);
+    assert!(f.converged(), "{:?}", f.result().report);
+    let scores = f.score(&data).unwrap();
+    assert!(scores.nodes["y"]["error_rate"].as_f64().unwrap() < 0.03, "{:?}", scores.nodes);
+}

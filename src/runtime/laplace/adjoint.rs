@@ -19,11 +19,11 @@ pub(super) fn adjoint(frame: &Frame, here: &Expansion, x: &[f64]) -> Adjoint {
     let (flat, k) = (here.flat, here.d.len());
     let c = here.change(frame, x);
     // tilde units: p̃ = Σ̃ Φ̃ᵀ c
-    let pull = &here.sigma * cross_vector(&here.phi, &c);
+    let pull = &here.sigma * cross_vector(&here.phi, c);
     let score = &here.mode.rows.score;
     // dZ/df at fixed w, with what the motion of the mode adds
     let along = &here.mode.weighted * &pull;
-    let offset = score - 0.5 * &c + 0.5 * along;
+    let offset = score - 0.5 * c + 0.5 * along;
     let mut tilde = &offset * here.mode.mean.transpose();
     tilde -= times(&here.mode.weighted, &here.sigma);
     tilde -= 0.5 * score * pull.transpose();
@@ -62,7 +62,6 @@ pub(super) fn adjoint(frame: &Frame, here: &Expansion, x: &[f64]) -> Adjoint {
 
 /// For each term, dZ/d argument of each unit, n × stride; 0 in the places of predictors.
 fn arguments(frame: &Frame, here: &Expansion, x: &[f64], pull: &DVector<f64>) -> Vec<Vec<f64>> {
-    let phi_sigma = times(&here.phi, &here.sigma);
     let moved = &here.phi * pull;
     let mut all = Vec::new();
     for term in &frame.terms {
@@ -71,22 +70,27 @@ fn arguments(frame: &Frame, here: &Expansion, x: &[f64], pull: &DVector<f64>) ->
         let mut out = vec![0.0; likelihood.len() * stride];
         let mut args = vec![0.0; stride];
         let mut by = Local::new(d);
+        let mut v = vec![0.0; d * d];
         let predictors = likelihood.place..likelihood.place + d;
+        let precision = likelihood.precision.as_ref().map(|p| p.0);
+        let derived = |p: usize| (likelihood.given[p] || precision == Some(p)) && !predictors.contains(&p);
         for n in 0..likelihood.len() {
             let count = likelihood.counts[n];
             if count == 0.0 {
                 continue;
             }
             term.fill(n, x, &here.mode.f, &mut args);
-            for place in (0..stride).filter(|p| !predictors.contains(p) && !args[*p].is_nan()) {
+            let first = term.row(n);
+            for b in 0..d {
+                (0..d).for_each(|a| v[a + b * d] = here.covariance(first + a, first + b));
+            }
+            for place in (0..stride).filter(|p| derived(*p) && !args[*p].is_nan()) {
                 (term.score.by_arg)(likelihood.values[n], &args, place, &mut by);
                 let mut sum = by.log_density;
                 for a in 0..d {
-                    let r = term.row(n) + a;
-                    sum -= 0.5 * moved[r] * by.score[a];
+                    sum -= 0.5 * moved[first + a] * by.score[a];
                     for b in 0..d {
-                        let v = phi_sigma.row(r).dot(&here.phi.row(term.row(n) + b));
-                        sum -= 0.5 * v * by.curvature[a + b * d];
+                        sum -= 0.5 * v[a + b * d] * by.curvature[a + b * d];
                     }
                 }
                 out[n * stride + place] = count * sum;

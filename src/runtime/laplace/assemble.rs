@@ -63,6 +63,9 @@ pub fn assemble_laplace(
             None => None,
         };
         let stride = args.len().checked_div(units.len()).unwrap_or(0);
+        let shapes = family.args.iter().zip(&given);
+        let named =
+            shapes.flat_map(|(arg, value)| std::iter::repeat_n(value.is_some(), arg.shape.len(levels)));
         terms.push(Likelihood {
             family,
             place: places.start,
@@ -71,6 +74,7 @@ pub fn assemble_laplace(
             counts,
             args,
             stride,
+            given: named.collect(),
             precision,
         });
         let per_row = terms.last().map_or_else(Vec::new, |t: &Likelihood| t.counts.clone());

@@ -1,5 +1,7 @@
 //! The Gaussian at the mode, its evidence, and its slope in the log precisions (mathematics §4).
 
+use std::cell::OnceCell;
+
 use nalgebra::{DMatrix, DVector};
 
 use super::frame::{Frame, Term};
@@ -33,6 +35,9 @@ pub(super) struct Expansion {
     pub rss: Vec<f64>,
     /// Z = Σ k l − ½ w̃ᵀP w̃ − ½ ln|B|, constants included.
     pub log_evidence: f64,
+    /// Φ̃ Σ̃, and [`Expansion::change`], for whoever asks first.
+    phi_sigma: OnceCell<DMatrix<f64>>,
+    change: OnceCell<DVector<f64>>,
 }
 
 impl Expansion {
@@ -84,6 +89,8 @@ impl Expansion {
             leverage: Vec::new(),
             rss: Vec::new(),
             log_evidence,
+            phi_sigma: OnceCell::new(),
+            change: OnceCell::new(),
         };
         here.sum_over_classes(frame);
         Ok(here)
@@ -101,20 +108,16 @@ impl Expansion {
 
     fn sum_over_classes(&mut self, frame: &Frame) {
         let count = frame.core.classes.len();
-        (self.leverage, self.rss) = (vec![0.0; count], vec![0.0; count]);
-        if count == 0 {
-            return;
-        }
-        let phi_sigma = times(&self.phi, &self.sigma);
+        let (mut leverage, mut rss) = (vec![0.0; count], vec![0.0; count]);
         for (term, curvature) in frame.terms.iter().zip(&self.mode.rows.curvature) {
             for (n, &class) in term.class.iter().enumerate() {
                 let r = term.row(n);
-                let variance = phi_sigma.row(r).dot(&self.phi.row(r));
                 let residual = term.likelihood.values[n] - self.mode.f[r];
-                self.leverage[class] += curvature[n] * variance;
-                self.rss[class] += curvature[n] * residual * residual;
+                leverage[class] += curvature[n] * self.covariance(r, r);
+                rss[class] += curvature[n] * residual * residual;
             }
         }
+        (self.leverage, self.rss) = (leverage, rss);
     }
 
     /// Slope in the log precision of each class and weight, with mode and curvature held:
@@ -131,7 +134,7 @@ impl Expansion {
     pub fn exact_slopes(&self, frame: &Frame, x: &[f64]) -> Vec<f64> {
         let mut slopes = self.held_slopes(frame);
         let change = self.change(frame, x);
-        let pull = &self.sigma * cross_vector(&self.phi, &change);
+        let pull = &self.sigma * cross_vector(&self.phi, change);
         let classes = frame.core.classes.len();
         for at in 0..self.active.len() {
             slopes[classes + at] += 0.5 * self.mean(at) * pull[self.flat + at];
@@ -146,16 +149,27 @@ impl Expansion {
         slopes
     }
 
-    /// c = Σ_bc V_bc dh_bc/df of every row, R.
-    pub fn change(&self, frame: &Frame, x: &[f64]) -> DVector<f64> {
-        let phi_sigma = times(&self.phi, &self.sigma);
-        third(frame, x, &self.mode.f, &|term: &Term, n: usize, v: &mut [f64]| {
-            let (d, r) = (term.width(), term.row(n));
-            for b in 0..d {
-                for a in 0..d {
-                    v[a + b * d] = phi_sigma.row(r + a).dot(&self.phi.row(r + b));
+    /// Φ̃ Σ̃
+    fn phi_sigma(&self) -> &DMatrix<f64> {
+        self.phi_sigma.get_or_init(|| times(&self.phi, &self.sigma))
+    }
+
+    /// V_ab, the posterior covariance of two predictors.
+    pub fn covariance(&self, a: usize, b: usize) -> f64 {
+        self.phi_sigma().row(a).dot(&self.phi.row(b))
+    }
+
+    /// c = Σ_bc V_bc dh_bc/df of every row, R; `x` as at the start.
+    pub fn change(&self, frame: &Frame, x: &[f64]) -> &DVector<f64> {
+        self.change.get_or_init(|| {
+            third(frame, x, &self.mode.f, &|term: &Term, n: usize, v: &mut [f64]| {
+                let (d, r) = (term.width(), term.row(n));
+                for b in 0..d {
+                    for a in 0..d {
+                        v[a + b * d] = self.covariance(r + a, r + b);
+                    }
                 }
-            }
+            })
         })
     }
 

@@ -188,6 +188,7 @@ fn check(problem: &LaplaceProblem, terms: &[Term], options: &Options) -> Result<
         && problem.terms.iter().all(|t| {
             t.counts.len() == t.len()
                 && t.args.len() == t.len() * t.stride
+                && t.given.len() >= t.stride
                 && t.place + t.width <= t.stride
                 && t.precision.as_ref().is_none_or(|(place, s)| *place < t.stride && s.len() == t.len())
         });

@@ -2,6 +2,7 @@
 //! evidence of that Gaussian (mathematics §4, §5; Tipping 2001, MacKay 1992).
 
 pub mod assemble;
+pub mod hindsight;
 pub mod problem;
 pub mod solve;
 pub mod state;

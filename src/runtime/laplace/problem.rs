@@ -25,6 +25,8 @@ pub struct Likelihood {
     pub args: Vec<f64>,
     /// Arguments a unit.
     pub stride: usize,
+    /// Which of them are derived by: those that the program gives.
+    pub given: Vec<bool>,
     /// The place of an argument that is a precision made of hyperparameters, and that precision for each unit.
     pub precision: Option<(usize, Vec<Scale>)>,
 }

@@ -34,19 +34,22 @@ pub(super) fn separations(problem: &LaplaceProblem, f: &[f64]) -> Vec<Finding> {
 
 /// Whether the values of every level lie below those of the next one, or above; two levels are there.
 fn is_ordered(term: &Likelihood, x: &[f64]) -> bool {
-    let mut present: Vec<(f64, f64)> = x
-        .iter()
-        .zip(&term.values)
-        .zip(&term.counts)
-        .filter(|(_, count)| **count > 0.0)
-        .map(|((x, y), _)| (*y, *x))
-        .collect();
-    present.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    let steps: Vec<(f64, f64)> =
-        present.chunk_by(|a, b| a.0 == b.0).map(|level| (level[0].1, level[level.len() - 1].1)).collect();
-    let up = steps.windows(2).all(|w| w[0].1 < w[1].0);
-    let down = steps.windows(2).all(|w| w[1].1 < w[0].0);
-    steps.len() > 1 && (up || down)
+    // least and largest value of each level
+    let mut ranges: Vec<(f64, f64)> = Vec::new();
+    for ((x, y), count) in x.iter().zip(&term.values).zip(&term.counts) {
+        let level = *y as usize;
+        if *count > 0.0 {
+            if ranges.len() <= level {
+                ranges.resize(level + 1, (f64::INFINITY, f64::NEG_INFINITY));
+            }
+            let (low, high) = &mut ranges[level];
+            (*low, *high) = (low.min(*x), high.max(*x));
+        }
+    }
+    ranges.retain(|(low, high)| low <= high);
+    let up = ranges.windows(2).all(|w| w[0].1 < w[1].0);
+    let down = ranges.windows(2).all(|w| w[1].1 < w[0].0);
+    ranges.len() > 1 && (up || down)
 }
 
 /// Whether the score of its level is the largest of every observation; two levels are there.

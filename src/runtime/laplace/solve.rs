@@ -117,7 +117,7 @@ pub fn resume(
 }
 
 /// The objective and its exact slopes at given hyperparameters, with every weight of the problem in the
-/// model; the mode is searched from `near`.
+/// model; the mode is searched from `near`. Where that is given, no bounds are.
 ///
 /// # Errors
 /// As [`solve`].
@@ -129,8 +129,10 @@ pub fn slope(
     near: Option<&DVector<f64>>,
 ) -> Result<Slope, Failure> {
     let mut frame = frame(problem, options, budget)?;
-    let x = start(&mut frame, Start::default());
-    set_bounds_around(&mut frame.core, &x);
+    if near.is_none() {
+        let x = start(&mut frame, Start::default());
+        set_bounds_around(&mut frame.core, &x);
+    }
     let core = &frame.core;
     let point = Point { x: core.at_values(hypers), active: (0..core.weights.len()).collect() };
     // flat effects first, in units of the scaled columns

@@ -212,6 +212,7 @@ mod tests {
                 counts: (0..n).map(|i| 1.0 + (i % 3) as f64).collect(),
                 args: [0.0, f64::NAN, f64::NAN].repeat(n),
                 stride: 3,
+                given: vec![true; 3],
                 precision: None,
             }],
             offset: (0..n).map(|i| 0.1 * x(i)).collect(),

@@ -34,6 +34,8 @@ pub(crate) struct At<'a> {
     /// The problem of all weights, where parameters stand in arguments of likelihoods alone: only these
     /// change.
     whole: Option<(Numeric, Layout)>,
+    /// The same of some weights.
+    kept: Option<(Restrict, Numeric, Layout)>,
     arguments_only: bool,
 }
 
@@ -66,8 +68,9 @@ impl<'a> At<'a> {
         let thaws = frozen_parts.iter().any(|e| moving.contains(e));
         let values = inputs.values.clone();
         let arguments_only = plan.method == "laplace" && !thaws && !depends(plan, inputs, &leaves);
-        let whole = None;
-        let mut at = At { plan, inputs, memory, values, frozen: known, thaws, leaves, whole, arguments_only };
+        let (whole, kept) = (None, None);
+        let frozen = known;
+        let mut at = At { plan, inputs, memory, values, frozen, thaws, leaves, whole, kept, arguments_only };
         at.place(&params, &params.iter().map(|p| (p.node, p.start.clone())).collect());
         at.frozen = Frozen::learn(at.inputs(), memory)?.0;
         Ok((at, params))
@@ -111,6 +114,24 @@ impl<'a> At<'a> {
             None => self.problem(&Restrict::default())?,
         };
         Ok(self.whole.insert(found))
+    }
+
+    /// The problem here, of the weights that `restrict` names, and what it has of each node.
+    pub fn kept(&mut self, restrict: &Restrict) -> Result<(&Numeric, Layout), EvalError> {
+        let last = self.kept.take().filter(|last| self.arguments_only && last.0 == *restrict);
+        let (restrict, numeric, layout) = match last {
+            Some((restrict, mut numeric, layout)) => {
+                let mut eval = Evaluator::new(self.inputs(), &self.frozen, self.memory);
+                numeric.renew_arguments(self.plan, &mut eval, &layout)?;
+                (restrict, numeric, layout)
+            }
+            None => {
+                let (numeric, layout) = self.problem(restrict)?;
+                (restrict.clone(), numeric, layout)
+            }
+        };
+        let found = self.kept.insert((restrict, numeric, layout));
+        Ok((&found.1, found.2.clone()))
     }
 
     /// No innovation of a node with a scale: flat effects alone.

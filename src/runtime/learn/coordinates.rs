@@ -49,13 +49,33 @@ pub struct Coordinates {
     params: Vec<Param>,
     /// Unit of every entry that is measured like a real.
     units: Vec<Vec<f64>>,
+    /// Whether the first of values that increase is measured by their spread.
+    by_spread: bool,
 }
 
 impl Coordinates {
     /// Coordinates with the unit 1 for reals.
     pub fn new(params: Vec<Param>) -> Coordinates {
         let units = params.iter().map(|p| vec![1.0; p.start.len()]).collect();
-        Coordinates { params, units }
+        Coordinates { params, units, by_spread: false }
+    }
+
+    /// The same, but the first of values that increase is divided by their spread, which is `values`' where
+    /// the units are the old ones: values at another scale are near then, on a straight line.
+    pub fn by_spread(&self, values: &Values) -> Coordinates {
+        let mut scaled = Coordinates { by_spread: true, ..self.clone() };
+        for (param, units) in scaled.params.iter().zip(&mut scaled.units) {
+            let Some(p) = values.get(&param.node) else { continue };
+            for group in param.groups() {
+                units[group[0]] /= param.spread(p, &group);
+            }
+        }
+        scaled
+    }
+
+    /// What the first of values that increase is measured by, beside its unit.
+    fn spread(&self, param: &Param, values: &[f64], group: &[usize]) -> f64 {
+        if self.by_spread { param.spread(values, group) } else { 1.0 }
     }
 
     /// The parameters.
@@ -104,7 +124,7 @@ impl Coordinates {
                     Elem::Positive | Elem::NonNegative => z.push(at(0).ln()),
                     Elem::Unit => z.push((at(0) / (1.0 - at(0))).ln()),
                     Elem::Increasing => {
-                        z.push(real(0));
+                        z.push(real(0) / self.spread(param, p, &group));
                         z.extend((1..group.len()).map(|k| (at(k) - at(k - 1)).ln()));
                     }
                     Elem::Simplex => {
@@ -130,9 +150,13 @@ impl Coordinates {
                     Elem::Positive | Elem::NonNegative => p[group[0]] = next().exp(),
                     Elem::Unit => p[group[0]] = 1.0 / (1.0 + (-next()).exp()),
                     Elem::Increasing => {
-                        p[group[0]] = param.start[group[0]] + units[group[0]] * next();
-                        for k in 1..group.len() {
-                            p[group[k]] = p[group[k - 1]] + next().exp();
+                        let first = units[group[0]] * next();
+                        let steps: Vec<f64> = (1..group.len()).map(|_| next().exp()).collect();
+                        let spread =
+                            if self.by_spread && !steps.is_empty() { steps.iter().sum() } else { 1.0 };
+                        p[group[0]] = param.start[group[0]] + first * spread;
+                        for (k, step) in (1..group.len()).zip(steps) {
+                            p[group[k]] = p[group[k - 1]] + step;
                         }
                     }
                     Elem::Simplex => {
@@ -165,10 +189,15 @@ impl Coordinates {
                     Elem::Positive | Elem::NonNegative => out.push(g(0) * at(0)),
                     Elem::Unit => out.push(g(0) * at(0) * (1.0 - at(0))),
                     Elem::Increasing => {
-                        // a difference moves every later value
+                        // a difference moves every later value, and through their spread all of them
                         let later = |k: usize| (k..group.len()).map(g).sum::<f64>();
-                        out.push(units[group[0]] * later(0));
-                        out.extend((1..group.len()).map(|k| (at(k) - at(k - 1)) * later(k)));
+                        let spread = self.spread(param, p, &group);
+                        let first =
+                            if self.by_spread { (at(0) - param.start[group[0]]) / spread } else { 0.0 };
+                        out.push(units[group[0]] * spread * later(0));
+                        out.extend(
+                            (1..group.len()).map(|k| (at(k) - at(k - 1)) * (later(k) + first * later(0))),
+                        );
                     }
                     Elem::Simplex => {
                         let mean: f64 = (0..group.len()).map(|k| at(k) * g(k)).sum();
@@ -244,6 +273,14 @@ impl Param {
             (true, _) => (0..self.start.len()).collect(),
             (false, _) => vec![i],
         })
+    }
+
+    /// From the first to the last of values that increase; 1 where that is nothing.
+    fn spread(&self, values: &[f64], group: &[usize]) -> f64 {
+        match group {
+            [first, .., last] if self.elem == Elem::Increasing => values[*last] - values[*first],
+            _ => 1.0,
+        }
     }
 
     /// Start values where the program gives none.
@@ -335,8 +372,30 @@ mod tests {
     }
 
     #[test]
+    fn by_their_spread_values_at_another_scale_differ_in_logarithms_alone() {
+        let start = vec![0.0, 1.0, 3.0];
+        let param = Param { start, ..param(Elem::Increasing, Rank::Vector, 3, 1) };
+        let node = param.node;
+        let at = |scale: f64| Values::from([(node, [-1.0, 1.0, 2.0].map(|v| scale * v).to_vec())]);
+        let plain = Coordinates::new(vec![param]);
+        let c = plain.by_spread(&at(1.0));
+        let (here, there) = (c.of(&at(1.0)), c.of(&at(10.0)));
+        assert_eq!(plain.of(&at(1.0)), here);
+        assert_eq!(here[0], there[0]);
+        assert!((1..3).all(|k| (there[k] - here[k] - 10f64.ln()).abs() < 1e-14), "{here:?} {there:?}");
+        let back = c.values(&there);
+        assert!(back[&node].iter().zip([-10.0, 10.0, 20.0]).all(|(a, b)| (a - b).abs() < 1e-12), "{back:?}");
+    }
+
+    #[test]
     fn slopes_are_those_of_differences() {
-        let c = all();
+        let plain = all();
+        let c = plain.by_spread(&plain.start());
+        differences(&plain);
+        differences(&c);
+    }
+
+    fn differences(c: &Coordinates) {
         let z: Vec<f64> = (0..c.len()).map(|i| (i as f64 * 0.9).cos()).collect();
         // f = Σ sin(i + 1) p_i² over all entries
         let f = |z: &[f64]| -> f64 {

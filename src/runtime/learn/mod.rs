@@ -59,6 +59,11 @@ const REACH: f64 = 2.0;
 const BALANCING: usize = 40;
 /// What the rules may cost in nats against the start of these steps.
 const LOST: f64 = 0.5;
+/// Rise in nats of the last turn above which the weights are chosen again first: where both rules rest with
+/// weights that will change can be far away.
+const RISING: f64 = 5.0;
+/// Difference in nats of two fits that are the same.
+const SAME: f64 = 1e-6;
 /// Random sign patterns for the units of reals.
 const PATTERNS: u64 = 8;
 
@@ -139,6 +144,8 @@ pub fn learn(
         fine: false,
         additions: usize::MAX,
     };
+    // where the two rules by turns ended, if not at rest
+    let mut by_turns: Option<Learned> = None;
     loop {
         let found = learner.best_start(starts);
         let over = learner.joint || learner.stopped.is_some();
@@ -146,8 +153,20 @@ pub fn learn(
             let learned = found.and_then(|(best, trace)| learner.finish(best, trace, plan.options.restarts));
             let failed = learned.as_ref().map_or(true, |l| l.solution.report.stop == Stop::Stalled);
             if over || !failed {
-                return learned;
+                let sound = match (&by_turns, &learned) {
+                    (None, _) => true,
+                    (_, Ok(joint)) => poll::shielded(|| learner.is_sound(joint))?,
+                    (_, Err(_)) => false,
+                };
+                return match by_turns {
+                    Some(mut turns) if !sound => {
+                        turns.solution.report.stop = learner.stopped.unwrap_or(Stop::Stalled);
+                        Ok(turns)
+                    }
+                    _ => learned,
+                };
             }
+            by_turns = learned.ok();
         }
         // two rules without a common fixed point: one objective for both
         (learner.drifts, learner.joint, learner.fine) = (true, true, false);
@@ -185,6 +204,8 @@ struct Here {
     params: Values,
     solution: Solution,
     layout: Layout,
+    /// Rise of the objective since the fit before.
+    rise: f64,
 }
 
 /// The objective on the kept weights of a fit: what its arguments mean.
@@ -193,6 +214,13 @@ struct Climb {
     /// Coordinates of parameters come first, then the logarithms of these hyperparameters.
     hypers: Vec<usize>,
     values: Vec<f64>,
+}
+
+/// Where parameters and hyperparameters each follow their rule.
+struct Rest {
+    params: Values,
+    hypers: Vec<f64>,
+    objective: f64,
 }
 
 impl Here {
@@ -218,6 +246,15 @@ impl Here {
 }
 
 impl Learner<'_, '_> {
+    /// Whether a fit came to rest, and says of its own data what its evidence says at least. Where curvatures
+    /// vanish, Laplace's approximation finds evidence in weights that are as good as unknown.
+    fn is_sound(&mut self, learned: &Learned) -> Result<bool, LearnError> {
+        self.at.go(self.coordinates.params(), &learned.params)?;
+        let own = self.at.whole()?.0.hindsight(&learned.solution);
+        let rests = learned.solution.report.stop == Stop::Converged;
+        Ok(rests && own.is_none_or(|own| own >= learned.solution.log_evidence))
+    }
+
     /// The best of some starts, and its trace; the first one by which hyperparameters and parameters drift
     /// apart is the last.
     fn best_start(&mut self, starts: usize) -> Result<(Here, Vec<f64>), LearnError> {
@@ -298,7 +335,7 @@ impl Learner<'_, '_> {
                 }
             };
             let rise = next.objective() - here.objective();
-            let before = std::mem::replace(&mut here, next);
+            let before = std::mem::replace(&mut here, Here { rise, ..next });
             highest = highest.max(here.objective());
             self.drifts |= !self.joint && here.objective() < highest - DRIFT;
             if self.drifts && !self.joint {
@@ -336,7 +373,7 @@ impl Learner<'_, '_> {
             let (problem, layout) = self.at.problem(&self.at.bare()?)?;
             let budget = self.remaining();
             let solution = problem.solve(&self.options, &budget, self.on_step)?;
-            let here = Here { params: start.clone(), solution, layout };
+            let here = Here { params: start.clone(), solution, layout, rise: 0.0 };
             self.measure(&here)?;
             Ok(self.rise(&here, false)?.0)
         };
@@ -352,19 +389,24 @@ impl Learner<'_, '_> {
         restarts: usize,
     ) -> Result<Learned, LearnError> {
         (self.fine, self.additions, self.from) = (true, usize::MAX, self.trace.len());
+        // where both rules rest, but a fit went away from: to other weights, or because nothing is drawn there
+        let mut left: Vec<f64> = Vec::new();
         for _ in 0..if self.joint { LAST } else { TURNS } {
             if self.stopped.is_some() {
                 break;
             }
-            let step = poll::attempt(|| -> Result<Here, LearnError> {
+            let step = poll::attempt(|| -> Result<(Option<f64>, Here), LearnError> {
                 self.measure(&here)?;
-                let (params, hypers) = match self.balance(&here)? {
-                    Some(found) => found,
+                let rest = if here.rise > RISING { None } else { self.balance(&here)? };
+                let rest = rest.filter(|rest| left.iter().all(|l| (l - rest.objective).abs() > SAME));
+                let objective = rest.as_ref().map(|rest| rest.objective);
+                let (params, hypers) = match rest {
+                    Some(Rest { params, hypers, .. }) => (params, hypers),
                     None => self.rise(&here, true)?,
                 };
-                self.fit(params, Some(&here.warm(hypers)))
+                Ok((objective, self.fit(params, Some(&here.warm(hypers)))?))
             });
-            let next = match step {
+            let (rest, next) = match step {
                 Ok(Ok(next)) => next,
                 Ok(Err(_)) => break,
                 Err(halt) => {
@@ -374,14 +416,15 @@ impl Learner<'_, '_> {
             };
             let settled = next.solution.active == here.solution.active;
             let rise = next.objective() - here.objective();
+            left.extend(rest.filter(|rest| (next.objective() - rest).abs() > SAME));
             // a fit that drops what does not earn its keep may fall a little
-            here = next;
+            here = Here { rise, ..next };
             if settled && (self.slope(&here)? <= 10.0 * FLAT || (self.joint && rise.abs() < 1e-9)) {
                 break;
             }
         }
         let slope = poll::shielded(|| self.slope(&here))?;
-        let Here { params, mut solution, layout } = here;
+        let Here { params, mut solution, layout, .. } = here;
         let report = &mut solution.report;
         report.certificate.gradient = report.certificate.gradient.max(slope);
         report.restarts = restarts;
@@ -423,7 +466,7 @@ impl Learner<'_, '_> {
         if matches!(solution.report.stop, Stop::MaxIter | Stop::MaxTime | Stop::Interrupted) {
             self.stopped = self.stopped.or(Some(solution.report.stop));
         }
-        Ok(Here { params, solution, layout: layout.clone() })
+        Ok(Here { params, solution, layout: layout.clone(), rise: 0.0 })
     }
 
     fn remaining(&self) -> Budget {
@@ -495,26 +538,27 @@ impl Learner<'_, '_> {
 
     /// Where hyperparameters follow a rule of their own: the parameters and hyperparameters at which both
     /// rules rest, with the kept weights. `None` if it was not found.
-    fn balance(&mut self, here: &Here) -> Result<Option<(Values, Vec<f64>)>, LearnError> {
+    fn balance(&mut self, here: &Here) -> Result<Option<Rest>, LearnError> {
         if self.joint {
             return Ok(None);
         }
-        let z = self.coordinates.of(&here.params);
+        // what grows does so as a whole: along a straight line, if cutpoints are measured by their spread
+        let coordinates = self.coordinates.by_spread(&here.params);
+        let z = coordinates.of(&here.params);
         let mut climb =
             Climb { restrict: here.restrict(), hypers: Vec::new(), values: here.solution.hypers.clone() };
-        let mut bounds = self.coordinates.bounds();
+        let mut bounds = coordinates.bounds();
         let (start, limits) = self.moving(&mut climb, &here.params)?;
         bounds.extend(limits);
         let x: Vec<f64> = z.iter().copied().chain(start).collect();
         if x.len() > FEW {
             return Ok(None);
         }
-        let (at, coordinates, options, budget) =
-            (&mut self.at, &self.coordinates, &self.options, self.budget);
+        let (at, options, budget) = (&mut self.at, &self.options, self.budget);
         let inside = |x: &[f64]| x.iter().zip(&bounds).all(|(x, (low, high))| low < x && x < high);
         let (mut near, mut objective) = (None, f64::NAN);
         let mut f = |x: &[f64]| {
-            let found = evaluate(at, coordinates, options, budget, &climb, x, &mut near).ok()?;
+            let found = evaluate(at, &coordinates, options, budget, &climb, x, &mut near).ok()?;
             objective = found.objective;
             inside(x).then_some(found.rule)
         };
@@ -523,7 +567,7 @@ impl Learner<'_, '_> {
         let (z, ln) = found.x.split_at(z.len());
         let mut hypers = climb.values.clone();
         climb.hypers.iter().zip(ln).for_each(|(h, ln)| hypers[*h] = ln.exp());
-        Ok(Some((self.coordinates.values(z), hypers)))
+        Ok(Some(Rest { params: coordinates.values(z), hypers, objective }))
     }
 
     /// The hyperparameters that climb too: their logarithms and bounds.
@@ -610,7 +654,7 @@ fn evaluate(
     let mut hypers = climb.values.clone();
     climb.hypers.iter().zip(ln).for_each(|(h, ln)| hypers[*h] = ln.exp());
     at.go(coordinates.params(), &params)?;
-    let (problem, layout) = at.problem(&climb.restrict)?;
+    let (problem, layout) = at.kept(&climb.restrict)?;
     let slope = problem.slope(options, budget, &hypers, near.as_ref())?;
     let bars = at.pull(&slope.adjoint, &layout, &climb.restrict)?;
     let mut slopes = coordinates.slopes(&params, &bars);
