@@ -6,6 +6,7 @@
 
 pub(crate) mod at;
 pub mod coordinates;
+mod starts;
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -14,6 +15,7 @@ use nalgebra::{DMatrix, DVector};
 
 use at::At;
 use coordinates::{Coordinates, Values};
+pub use starts::starts;
 
 use super::adjoint::{Adjoint, Slope};
 use super::assemble::Layout;
@@ -97,15 +99,6 @@ impl From<Failure> for LearnError {
     fn from(failure: Failure) -> Self {
         LearnError::Failure(failure)
     }
-}
-
-/// Where the search for each parameter starts.
-///
-/// # Errors
-/// A start that has no value, or lies outside the set of its parameter.
-pub fn starts(plan: &Plan, inputs: Inputs<'_>, memory: usize) -> Result<Values, EvalError> {
-    let (_, params) = At::start(plan, inputs, memory)?;
-    Ok(Coordinates::new(params).start())
 }
 
 /// Fits a plan with parameters, from the starts of the program, and with logarithmic coordinates from
@@ -253,54 +246,6 @@ impl Learner<'_, '_> {
         let own = self.at.whole()?.0.hindsight(&learned.solution);
         let rests = learned.solution.report.stop == Stop::Converged;
         Ok(rests && own.is_none_or(|own| own >= learned.solution.log_evidence))
-    }
-
-    /// The best of some starts, and its trace; the first one by which hyperparameters and parameters drift
-    /// apart is the last.
-    fn best_start(&mut self, starts: usize) -> Result<(Here, Vec<f64>), LearnError> {
-        let mut best: Option<(Here, Vec<f64>)> = None;
-        let usual = self.options.schedule;
-        for (schedule, place) in self.begins(starts) {
-            // four times larger, four times smaller, sixteen times larger …
-            let factor = place.div_ceil(2) as f64 * 4f64.ln();
-            let start = self.coordinates.moved_start(if place % 2 == 1 { factor } else { -factor });
-            self.options.schedule = schedule;
-            let climbed = poll::attempt(|| self.climb(start));
-            self.options.schedule = usual;
-            let climbed = match climbed {
-                Ok(climbed) => climbed,
-                Err(halt) if best.is_some() => {
-                    self.halted(halt);
-                    break;
-                }
-                Err(halt) => poll::throw(halt),
-            };
-            let found = match climbed {
-                Ok(found) => found,
-                // another start may be out of reach
-                Err(_) if best.is_some() => continue,
-                Err(error) => return Err(error),
-            };
-            if best.as_ref().is_none_or(|(b, _)| found.objective() > b.objective() + 1e-9) {
-                best = Some((found, self.trace[self.from..].to_vec()));
-            }
-            if self.stopped.is_some() || (self.drifts && !self.joint) {
-                break;
-            }
-        }
-        best.ok_or_else(|| Failure::NonFinite { step: "starts" }.into())
-    }
-
-    /// The schedule of every start, and its place among those of the parameters: the first restart is the other schedule
-    /// from where the first one began.
-    fn begins(&self, starts: usize) -> Vec<(Schedule, usize)> {
-        let usual = self.options.schedule;
-        let mut begins: Vec<(Schedule, usize)> = (0..starts).map(|place| (usual, place)).collect();
-        if let (Some(other), 1..) = (self.other, self.restarts) {
-            begins.insert(starts - self.restarts, (other, 0));
-            begins.pop();
-        }
-        begins
     }
 
     /// From one start to a maximum.
