@@ -2,6 +2,7 @@
 //! parallel columns, numerical rank. What takes long polls between blocks ([`poll`]).
 pub mod chol;
 pub mod cross;
+mod differences;
 pub mod exp;
 pub mod gram;
 pub mod lbfgs;

@@ -5,12 +5,11 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::chol::Cholesky;
+use super::differences::over_its_scale;
 use super::lbfgs::{Function, Optimum, Settings};
 
 /// Step of the differences, for coordinates of natural scale.
 const STEP: f64 = 1e-4;
-/// A variable along which f bends within so little is differentiated over a part of that.
-const STEEP: f64 = 0.1;
 /// Dampings that are tried at one point.
 const DAMPINGS: usize = 14;
 /// Steps in a row that neither raise the value nor halve the slope: what is left is rounding.
@@ -84,7 +83,7 @@ fn free(x: &[f64], g: &[f64], bounds: &[(f64, f64)]) -> Vec<usize> {
 fn curvature(x: &[f64], free: &[usize], f: &mut Function<'_>, scales: &mut [f64]) -> Option<DMatrix<f64>> {
     let mut c = DMatrix::zeros(free.len(), free.len());
     for (j, &at) in free.iter().enumerate() {
-        let mut along = |h: f64| {
+        let along = |h: f64| {
             let mut moved = |h: f64| {
                 let mut to = x.to_vec();
                 to[at] += h;
@@ -96,14 +95,7 @@ fn curvature(x: &[f64], free: &[usize], f: &mut Function<'_>, scales: &mut [f64]
                 free.iter().map(|&row| (down[row] - up[row]) / (2.0 * h)),
             ))
         };
-        let mut column = along(STEP * scales[at])?;
-        let natural = column[j].abs().sqrt().recip();
-        let scale = if natural < STEEP { natural } else { 1.0 };
-        if scale < STEEP * scales[at] {
-            column = along(STEP * scale)?;
-        }
-        scales[at] = scale;
-        c.set_column(j, &column);
+        c.set_column(j, &over_its_scale(j, STEP, &mut scales[at], along)?);
     }
     Some((&c + c.transpose()) * 0.5)
 }

@@ -3,10 +3,10 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::differences::over_its_scale;
+
 /// Step of the differences, for coordinates of natural scale.
 const STEP: f64 = 1e-5;
-/// A variable whose own value bends within so little is differentiated over a part of that.
-const STEEP: f64 = 0.1;
 /// Halvings of a step that does not help.
 const HALVINGS: usize = 5;
 /// A step that leaves more than this of the residual asks for a new Jacobian.
@@ -95,19 +95,12 @@ fn norm(f: &DVector<f64>, scales: &[f64]) -> f64 {
 fn differences(x: &[f64], here: &DVector<f64>, f: &mut Map<'_>, scales: &mut [f64]) -> Option<DMatrix<f64>> {
     let mut j = DMatrix::zeros(here.len(), x.len());
     for i in 0..x.len() {
-        let mut along = |h: f64| {
+        let along = |h: f64| {
             let mut to = x.to_vec();
             to[i] += h;
             Some((DVector::from_vec(f(&to)?) - here) / h)
         };
-        let mut column = along(STEP * scales[i])?;
-        let natural = column[i].abs().sqrt().recip();
-        let scale = if natural < STEEP { natural } else { 1.0 };
-        if scale < STEEP * scales[i] {
-            column = along(STEP * scale)?;
-        }
-        scales[i] = scale;
-        j.set_column(i, &column);
+        j.set_column(i, &over_its_scale(i, STEP, &mut scales[i], along)?);
     }
     Some(j)
 }

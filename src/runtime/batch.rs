@@ -5,7 +5,7 @@ use super::control::{Control, Point};
 use super::core::{Core, Role};
 use super::posterior::{Gram, Posterior};
 use super::solution::Failure;
-use super::updates::{FREE, Momentum, proposals};
+use super::updates::{Momentum, proposals};
 use crate::plan::ir::Updates;
 
 /// Largest change of a log hyperparameter in one update.
@@ -39,7 +39,7 @@ pub(crate) fn batch(
     let (is_noise, live) = (core.is_noise(), core.live(&point.active));
     let shrinks = |h: usize| live[h] && matches!(core.hypers[h].role, Role::Own(_) | Role::Block(_));
     let hold = if (0..live.len()).any(shrinks) { HOLD } else { 0 };
-    let (mut gram, mut momentum) = (Gram::default(), Momentum::new(live.len()));
+    let (mut gram, mut momentum) = (Gram::default(), Momentum::new(live.len(), control.options.updates));
     for cycle in 0..MOST {
         if !control.may_go_on() {
             return Ok(());
@@ -51,23 +51,9 @@ pub(crate) fn batch(
             .enumerate()
             .map(|(h, p)| if frozen[h] || (cycle < hold && is_noise[h]) { 0.0 } else { p.step(STEP) })
             .collect();
-        let (mut noise, mut growth) = (0.0_f64, 0.0_f64);
-        let live = core.live(&point.active);
-        let gathers = cycle >= FREE && control.options.updates == Updates::MacKay;
-        momentum.begin(posterior.log_evidence);
-        for (h, step) in steps.iter().enumerate().filter(|(h, _)| live[*h]) {
-            let hyper = &core.hypers[h];
-            let moved = (point.x[h] + step).clamp(hyper.lower, hyper.upper) - point.x[h];
-            let is_own = matches!(hyper.role, Role::Own(_));
-            let further = if is_own && gathers { momentum.of(h, moved, STEP) } else { moved };
-            point.x[h] = (point.x[h] + further).clamp(hyper.lower, hyper.upper);
-            match is_own {
-                true => growth = growth.max(moved.abs()),
-                false => noise = noise.max(moved.abs()),
-            }
-        }
+        let moved = momentum.advance(core, point, posterior.log_evidence, &steps, STEP);
         if cycle >= WARM_UP {
-            let threshold = if noise < SETTLED { LITTLE } else { NOTHING };
+            let threshold = if moved.rest < SETTLED { LITTLE } else { NOTHING };
             let mut at = 0;
             point.active.retain(|&i| {
                 let (gamma, m) = (posterior.gamma[at], posterior.mean[at]);
@@ -79,7 +65,7 @@ pub(crate) fn batch(
                 continue;
             }
         }
-        if cycle >= hold && noise < SETTLED && growth < GROWTH {
+        if cycle >= hold && moved.rest < SETTLED && moved.own < GROWTH {
             return Ok(());
         }
     }

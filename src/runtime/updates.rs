@@ -1,12 +1,13 @@
 //! One cycle of fixed-point updates of all free hyperparameters (mathematics §1, §2), general in the
 //! powers: a hyperparameter of power ±1, ±2 … in several precisions, with or without a Gamma prior.
 
-use super::core::Core;
+use super::control::Point;
+use super::core::{Core, Role};
 use super::posterior::Posterior;
 use crate::plan::ir::Updates;
 
 /// Updates before they gather speed: which of two neighbours stays is decided among the first ones.
-pub(crate) const FREE: usize = 20;
+const PLAIN: usize = 20;
 /// What is left of a move in the next one.
 const SHARE: f64 = 0.7;
 
@@ -31,28 +32,59 @@ impl Proposal {
 /// Updates gather speed where they keep their direction (Polyak 1964), as those of irrelevant and of hardly relevant weights
 /// do for long; all of it is lost when the evidence falls.
 pub(crate) struct Momentum {
+    rule: Updates,
     moved: Vec<f64>,
     objective: f64,
+    updates: usize,
+}
+
+/// The largest changes of logarithms that an update asked for.
+pub(crate) struct Moved {
+    /// Of precisions that one weight has for itself.
+    pub own: f64,
+    /// Of all others.
+    pub rest: f64,
 }
 
 impl Momentum {
-    /// Of so many hyperparameters.
-    pub fn new(count: usize) -> Momentum {
-        Momentum { moved: vec![0.0; count], objective: f64::NEG_INFINITY }
+    /// Of so many hyperparameters, by this rule; only MacKay's gathers.
+    pub fn new(count: usize, rule: Updates) -> Momentum {
+        Momentum { rule, moved: vec![0.0; count], objective: f64::NEG_INFINITY, updates: 0 }
     }
 
-    /// An update begins, at this evidence.
-    pub fn begin(&mut self, objective: f64) {
+    /// Moves the hyperparameters of a point, at which the log evidence is `objective`, by these steps; precisions of one
+    /// weight by what they have gathered too. At most `limit` each.
+    pub fn advance(
+        &mut self,
+        core: &Core,
+        point: &mut Point,
+        objective: f64,
+        steps: &[f64],
+        limit: f64,
+    ) -> Moved {
+        let gathers = self.updates >= PLAIN && self.rule == Updates::MacKay;
         if objective < self.objective {
             self.moved.fill(0.0);
         }
-        self.objective = objective;
+        (self.objective, self.updates) = (objective, self.updates + 1);
+        let live = core.live(&point.active);
+        let mut largest = Moved { own: 0.0, rest: 0.0 };
+        for (h, step) in steps.iter().enumerate().filter(|(h, _)| live[*h]) {
+            let hyper = &core.hypers[h];
+            let moved = (point.x[h] + step).clamp(hyper.lower, hyper.upper) - point.x[h];
+            let is_own = matches!(hyper.role, Role::Own(_));
+            let further = if is_own && gathers { self.gathered(h, moved, limit) } else { moved };
+            point.x[h] = (point.x[h] + further).clamp(hyper.lower, hyper.upper);
+            let largest = if is_own { &mut largest.own } else { &mut largest.rest };
+            *largest = largest.max(moved.abs());
+        }
+        largest
     }
 
-    /// The move of a hyperparameter for which the update is this step, at most `limit` either way.
-    pub fn of(&mut self, h: usize, step: f64, limit: f64) -> f64 {
-        let gathered = if step * self.moved[h] > 0.0 { SHARE * self.moved[h] } else { 0.0 };
-        self.moved[h] = (step + gathered).clamp(-limit, limit);
+    /// A step with what is left of the last one, if it goes the same way.
+    fn gathered(&mut self, h: usize, step: f64, limit: f64) -> f64 {
+        let left = if step * self.moved[h] > 0.0 { SHARE * self.moved[h] } else { 0.0 };
+        self.moved[h] = (step + left).clamp(-limit, limit);
         self.moved[h]
     }
 }

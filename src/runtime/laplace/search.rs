@@ -8,13 +8,13 @@ use super::frame::Frame;
 use super::mode::NEARLY;
 use super::settle::{Position, flat_slope, settle};
 use super::span::{Moments, ROUGH, Span};
-use crate::plan::ir::{Curvature, Updates};
+use crate::plan::ir::Curvature;
 use crate::runtime::control::{Control, Point};
 use crate::runtime::core::Role;
 use crate::runtime::factors::{Action, Move};
 use crate::runtime::greedy::{apply, best_move};
 use crate::runtime::solution::Failure;
-use crate::runtime::updates::{self, FREE, Momentum, propose};
+use crate::runtime::updates::{self, Momentum, propose};
 
 /// Largest change of a log hyperparameter in one update.
 const STEP: f64 = 4.6;
@@ -51,7 +51,7 @@ pub(super) fn batch(
     let core = &frame.core;
     let mut span = Span::new(frame, ROUGH);
     let mut v = DVector::zeros(0);
-    let mut momentum = Momentum::new(core.hypers.len());
+    let mut momentum = Momentum::new(core.hypers.len(), control.options.updates);
     for cycle in 0..CYCLES {
         if !control.may_go_on() {
             return Ok(());
@@ -67,23 +67,10 @@ pub(super) fn batch(
             rss: &here.rss,
         };
         let updates = propose(core, &point.x, &moments, control.options.updates);
-        let (mut rest, mut growth) = (0.0_f64, 0.0_f64);
-        let live = core.live(&point.active);
-        let gathers = cycle >= FREE && control.options.updates == Updates::MacKay;
-        momentum.begin(here.log_evidence);
-        for (h, update) in updates.iter().enumerate().filter(|(h, _)| live[*h]) {
-            let hyper = &core.hypers[h];
-            let moved = (point.x[h] + update.step(STEP)).clamp(hyper.lower, hyper.upper) - point.x[h];
-            let is_own = matches!(hyper.role, Role::Own(_));
-            let further = if is_own && gathers { momentum.of(h, moved, STEP) } else { moved };
-            point.x[h] = (point.x[h] + further).clamp(hyper.lower, hyper.upper);
-            match is_own {
-                true => growth = growth.max(moved.abs()),
-                false => rest = rest.max(moved.abs()),
-            }
-        }
+        let steps: Vec<f64> = updates.iter().map(|update| update.step(STEP)).collect();
+        let moved = momentum.advance(core, point, here.log_evidence, &steps, STEP);
         if cycle >= WARM_UP {
-            let threshold = if rest < SETTLED { LITTLE } else { NOTHING };
+            let threshold = if moved.rest < SETTLED { LITTLE } else { NOTHING };
             let (mut at, before) = (0, point.active.len());
             point.active.retain(|&i| {
                 let (gamma, m) = (here.gamma[at], here.mean[at]);
@@ -94,7 +81,7 @@ pub(super) fn batch(
                 continue;
             }
         }
-        if rest < SETTLED && growth < GROWTH {
+        if moved.rest < SETTLED && moved.own < GROWTH {
             return Ok(());
         }
     }
