@@ -4,8 +4,10 @@
 
 use nalgebra::{DMatrix, DMatrixView, DMatrixViewMut, DVector};
 
+use super::cross::dot;
 use super::poll::poll;
 use super::product::{copy_of, gemm};
+use super::wide::widest;
 
 /// Blocks up to this size are factorised and solved column by column.
 const BASE: usize = 32;
@@ -81,21 +83,19 @@ impl Cholesky {
     /// A⁻¹ b
     pub fn solve(&self, b: &DVector<f64>) -> DVector<f64> {
         let n = b.len();
-        let l = &self.lower;
+        let below = |j: usize| &self.lower.as_slice()[j * n + j..][..n - j];
         let mut x = b.clone();
         for j in 0..n {
-            x[j] /= l[(j, j)];
-            let xj = x[j];
-            for i in j + 1..n {
-                x[i] -= l[(i, j)] * xj;
-            }
+            let column = below(j);
+            let x = &mut x.as_mut_slice()[j..];
+            x[0] /= column[0];
+            let f = x[0];
+            subtract_multiple(&mut x[1..], f, &column[1..]);
         }
         for j in (0..n).rev() {
-            let mut sum = x[j];
-            for i in j + 1..n {
-                sum -= l[(i, j)] * x[i];
-            }
-            x[j] = sum / l[(j, j)];
+            let column = below(j);
+            let x = &mut x.as_mut_slice()[j..];
+            x[0] = (x[0] - dot(&column[1..], &x[1..])) / column[0];
         }
         x
     }
@@ -150,6 +150,85 @@ pub fn lower_times(x: &DMatrix<f64>, a: &DMatrix<f64>) -> DMatrix<f64> {
     out
 }
 
+/// A small block, its rows or its columns one after the other and 0 beyond it: loops of one length are compiled to vectors.
+#[repr(align(64))]
+struct Tile([[f64; BASE]; BASE]);
+
+impl Default for Tile {
+    fn default() -> Tile {
+        Tile([[0.0; BASE]; BASE])
+    }
+}
+
+impl Tile {
+    fn rows_of(a: DMatrixView<'_, f64>) -> Tile {
+        let mut tile = Tile::default();
+        for (j, column) in a.column_iter().enumerate() {
+            tile.0.iter_mut().zip(column.as_slice()).for_each(|(row, x)| row[j] = *x);
+        }
+        tile
+    }
+
+    fn write(&self, a: &mut DMatrixViewMut<'_, f64>) {
+        for (j, mut column) in a.column_iter_mut().enumerate() {
+            column.as_mut_slice().iter_mut().zip(&self.0).for_each(|(x, row)| *x = row[j]);
+        }
+    }
+
+    /// Columns of a lower triangle ← those of L; the index of the first of n pivots that is not positive.
+    fn factorise(&mut self, n: usize) -> Result<(), usize> {
+        widest(
+            #[inline(always)]
+            || {
+                for j in 0..n {
+                    let mut column = self.0[j];
+                    for before in &self.0[..j] {
+                        let f = before[j];
+                        for i in 0..BASE {
+                            column[i] -= before[i] * f;
+                        }
+                    }
+                    let pivot = column[j];
+                    if !(pivot > 0.0 && pivot.is_finite()) {
+                        return Err(j);
+                    }
+                    let root = pivot.sqrt();
+                    column.iter_mut().for_each(|x| *x /= root);
+                    self.0[j] = column;
+                }
+                Ok(())
+            },
+        )
+    }
+
+    /// Rows of X ← those of L⁻¹ X, all columns at once; these are the n rows of L.
+    fn solve(&self, x: &mut Tile, n: usize) {
+        widest(
+            #[inline(always)]
+            || {
+                for (i, l) in self.0[..n].iter().enumerate() {
+                    let mut row = x.0[i];
+                    for (before, f) in x.0[..i].iter().zip(l) {
+                        for j in 0..BASE {
+                            row[j] -= before[j] * f;
+                        }
+                    }
+                    row.iter_mut().for_each(|x| *x /= l[i]);
+                    x.0[i] = row;
+                }
+            },
+        );
+    }
+}
+
+/// y ← y − f x
+fn subtract_multiple(y: &mut [f64], f: f64, x: &[f64]) {
+    widest(
+        #[inline(always)]
+        || y.iter_mut().zip(x).for_each(|(y, x)| *y -= f * x),
+    );
+}
+
 /// Overwrites the lower triangle of A by L; the index of the first pivot that is not positive.
 fn factorise(mut a: DMatrixViewMut<'_, f64>) -> Result<(), usize> {
     let n = a.nrows();
@@ -171,23 +250,13 @@ fn factorise(mut a: DMatrixViewMut<'_, f64>) -> Result<(), usize> {
 
 fn factorise_base(mut a: DMatrixViewMut<'_, f64>) -> Result<(), usize> {
     let n = a.nrows();
-    for j in 0..n {
-        for k in 0..j {
-            let f = a[(j, k)];
-            if f != 0.0 {
-                for i in j..n {
-                    a[(i, j)] -= a[(i, k)] * f;
-                }
-            }
-        }
-        let pivot = a[(j, j)];
-        if !(pivot > 0.0 && pivot.is_finite()) {
-            return Err(j);
-        }
-        let root = pivot.sqrt();
-        for i in j..n {
-            a[(i, j)] /= root;
-        }
+    let mut columns = Tile::default();
+    for (j, column) in columns.0[..n].iter_mut().enumerate() {
+        column[j..n].copy_from_slice(&a.column(j).as_slice()[j..]);
+    }
+    columns.factorise(n)?;
+    for (j, column) in columns.0[..n].iter().enumerate() {
+        a.column_mut(j).as_mut_slice()[j..].copy_from_slice(&column[j..n]);
     }
     Ok(())
 }
@@ -212,16 +281,14 @@ fn solve_right_transposed(l: DMatrixView<'_, f64>, mut x: DMatrixViewMut<'_, f64
     if n <= BASE {
         poll();
         for j in 0..n {
+            let (before, mut column) = x.columns_range_pair_mut(0..j, j..j + 1);
+            let mut column = column.column_mut(0);
+            let column = column.as_mut_slice();
             for k in 0..j {
-                let f = l[(j, k)];
-                for i in 0..x.nrows() {
-                    x[(i, j)] -= x[(i, k)] * f;
-                }
+                subtract_multiple(column, l[(j, k)], before.column(k).as_slice());
             }
             let root = l[(j, j)];
-            for i in 0..x.nrows() {
-                x[(i, j)] /= root;
-            }
+            column.iter_mut().for_each(|x| *x /= root);
         }
         return;
     }
@@ -238,16 +305,12 @@ fn solve_left(l: DMatrixView<'_, f64>, mut x: DMatrixViewMut<'_, f64>) {
     let n = l.nrows();
     if n <= BASE {
         poll();
-        for c in 0..x.ncols() {
-            for j in 0..n {
-                let f = x[(j, c)] / l[(j, j)];
-                x[(j, c)] = f;
-                if f != 0.0 {
-                    for i in j + 1..n {
-                        x[(i, c)] -= l[(i, j)] * f;
-                    }
-                }
-            }
+        let l = Tile::rows_of(l);
+        for start in (0..x.ncols()).step_by(BASE) {
+            let mut part = x.columns_range_mut(start..x.ncols().min(start + BASE));
+            let mut rows = Tile::rows_of(part.as_view());
+            l.solve(&mut rows, n);
+            rows.write(&mut part);
         }
         return;
     }
@@ -263,16 +326,10 @@ fn invert_lower(mut l: DMatrixViewMut<'_, f64>) {
     let n = l.nrows();
     if n <= BASE {
         poll();
-        for j in 0..n {
-            l[(j, j)] = 1.0 / l[(j, j)];
-            for i in j + 1..n {
-                let mut sum = 0.0;
-                for k in j..i {
-                    sum -= l[(i, k)] * l[(k, j)];
-                }
-                l[(i, j)] = sum / l[(i, i)];
-            }
-        }
+        let mut inverse = Tile::default();
+        inverse.0[..n].iter_mut().enumerate().for_each(|(i, row)| row[i] = 1.0);
+        Tile::rows_of(l.as_view()).solve(&mut inverse, n);
+        inverse.write(&mut l);
         return;
     }
     // [L11 0; L21 L22]⁻¹ = [L11⁻¹ 0; −L22⁻¹ L21 L11⁻¹  L22⁻¹]

@@ -1,13 +1,11 @@
 //! Which weights are in the model: all at once, or one at a time, then an active set over single moves.
 
-use nalgebra::DVector;
-
 use super::expansion::Expansion;
 use super::factors::{best_swap, factors};
 use super::frame::Frame;
 use super::mode::NEARLY;
 use super::settle::{Position, flat_slope, settle};
-use super::span::{Moments, ROUGH, Span};
+use super::span::{Last, Moments, ROUGH, Span};
 use crate::plan::ir::Curvature;
 use crate::runtime::control::{Control, Point};
 use crate::runtime::core::Role;
@@ -50,13 +48,13 @@ pub(super) fn batch(
 ) -> Result<(), Failure> {
     let core = &frame.core;
     let mut span = Span::new(frame, ROUGH);
-    let mut v = DVector::zeros(0);
+    let mut last = None;
     let mut momentum = Momentum::new(core.hypers.len(), control.options.updates);
     for cycle in 0..CYCLES {
         if !control.may_go_on() {
             return Ok(());
         }
-        let here = moments(frame, point, &mut span, &mut v, warm)?;
+        let here = moments(frame, point, &mut span, &mut last, warm)?;
         control.note(core, point, here.log_evidence, here.jitter, "update precisions");
         let moments = updates::Moments {
             active: &point.active,
@@ -94,11 +92,11 @@ fn moments(
     frame: &Frame,
     point: &Point,
     span: &mut Option<Span>,
-    v: &mut DVector<f64>,
+    last: &mut Option<Last>,
     warm: &mut [f64],
 ) -> Result<Moments, Failure> {
     if let Some(basis) = span.as_ref().filter(|s| point.active.len() > s.rank())
-        && let Ok(moments) = basis.moments(frame, point, NEARLY, v)
+        && let Ok(moments) = basis.moments(frame, point, NEARLY, last)
     {
         // where the weights start once there are few
         warm.fill(0.0);
