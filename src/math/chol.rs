@@ -85,17 +85,23 @@ impl Cholesky {
         let n = b.len();
         let below = |j: usize| &self.lower.as_slice()[j * n + j..][..n - j];
         let mut x = b.clone();
+        let small = n <= BASE;
         for j in 0..n {
-            let column = below(j);
-            let x = &mut x.as_mut_slice()[j..];
+            let (column, x) = (below(j), &mut x.as_mut_slice()[j..]);
             x[0] /= column[0];
-            let f = x[0];
-            subtract_multiple(&mut x[1..], f, &column[1..]);
+            let (f, rest) = (x[0], &mut x[1..]);
+            match small {
+                true => rest.iter_mut().zip(&column[1..]).for_each(|(x, l)| *x -= f * l),
+                false => subtract_multiple(rest, f, &column[1..]),
+            }
         }
         for j in (0..n).rev() {
-            let column = below(j);
-            let x = &mut x.as_mut_slice()[j..];
-            x[0] = (x[0] - dot(&column[1..], &x[1..])) / column[0];
+            let (column, x) = (below(j), &mut x.as_mut_slice()[j..]);
+            let sum = match small {
+                true => column[1..].iter().zip(&x[1..]).map(|(l, x)| l * x).sum(),
+                false => dot(&column[1..], &x[1..]),
+            };
+            x[0] = (x[0] - sum) / column[0];
         }
         x
     }
@@ -152,17 +158,15 @@ pub fn lower_times(x: &DMatrix<f64>, a: &DMatrix<f64>) -> DMatrix<f64> {
 
 /// A small block, its rows or its columns one after the other and 0 beyond it: loops of one length are compiled to vectors.
 #[repr(align(64))]
-struct Tile([[f64; BASE]; BASE]);
+struct Tile<const W: usize>([[f64; W]; W]);
 
-impl Default for Tile {
-    fn default() -> Tile {
-        Tile([[0.0; BASE]; BASE])
+impl<const W: usize> Tile<W> {
+    fn zero() -> Tile<W> {
+        Tile([[0.0; W]; W])
     }
-}
 
-impl Tile {
-    fn rows_of(a: DMatrixView<'_, f64>) -> Tile {
-        let mut tile = Tile::default();
+    fn rows_of(a: DMatrixView<'_, f64>) -> Tile<W> {
+        let mut tile = Tile::zero();
         for (j, column) in a.column_iter().enumerate() {
             tile.0.iter_mut().zip(column.as_slice()).for_each(|(row, x)| row[j] = *x);
         }
@@ -175,16 +179,21 @@ impl Tile {
         }
     }
 
-    /// Columns of a lower triangle ← those of L; the index of the first of n pivots that is not positive.
-    fn factorise(&mut self, n: usize) -> Result<(), usize> {
+    /// Columns of the lower triangle of a view ← those of L; the index of the first pivot that is not positive.
+    fn factorise(mut a: DMatrixViewMut<'_, f64>) -> Result<(), usize> {
+        let n = a.nrows();
+        let mut columns = Tile::<W>::zero();
+        for (j, column) in columns.0[..n].iter_mut().enumerate() {
+            column[j..n].copy_from_slice(&a.column(j).as_slice()[j..]);
+        }
         widest(
             #[inline(always)]
             || {
                 for j in 0..n {
-                    let mut column = self.0[j];
-                    for before in &self.0[..j] {
+                    let mut column = columns.0[j];
+                    for before in &columns.0[..j] {
                         let f = before[j];
-                        for i in 0..BASE {
+                        for i in 0..W {
                             column[i] -= before[i] * f;
                         }
                     }
@@ -194,22 +203,46 @@ impl Tile {
                     }
                     let root = pivot.sqrt();
                     column.iter_mut().for_each(|x| *x /= root);
-                    self.0[j] = column;
+                    columns.0[j] = column;
                 }
                 Ok(())
             },
-        )
+        )?;
+        for (j, column) in columns.0[..n].iter().enumerate() {
+            a.column_mut(j).as_mut_slice()[j..].copy_from_slice(&column[j..n]);
+        }
+        Ok(())
+    }
+
+    /// X ← L⁻¹ X
+    fn solve(l: DMatrixView<'_, f64>, mut x: DMatrixViewMut<'_, f64>) {
+        let lower = Tile::<W>::rows_of(l);
+        for start in (0..x.ncols()).step_by(W) {
+            let mut part = x.columns_range_mut(start..x.ncols().min(start + W));
+            let mut rows = Tile::rows_of(part.as_view());
+            lower.solve_rows(&mut rows, l.nrows());
+            rows.write(&mut part);
+        }
+    }
+
+    /// L ← L⁻¹
+    fn invert(mut l: DMatrixViewMut<'_, f64>) {
+        let n = l.nrows();
+        let mut inverse = Tile::<W>::zero();
+        inverse.0[..n].iter_mut().enumerate().for_each(|(i, row)| row[i] = 1.0);
+        Tile::rows_of(l.as_view()).solve_rows(&mut inverse, n);
+        inverse.write(&mut l);
     }
 
     /// Rows of X ← those of L⁻¹ X, all columns at once; these are the n rows of L.
-    fn solve(&self, x: &mut Tile, n: usize) {
+    fn solve_rows(&self, x: &mut Tile<W>, n: usize) {
         widest(
             #[inline(always)]
             || {
                 for (i, l) in self.0[..n].iter().enumerate() {
                     let mut row = x.0[i];
                     for (before, f) in x.0[..i].iter().zip(l) {
-                        for j in 0..BASE {
+                        for j in 0..W {
                             row[j] -= before[j] * f;
                         }
                     }
@@ -234,7 +267,11 @@ fn factorise(mut a: DMatrixViewMut<'_, f64>) -> Result<(), usize> {
     let n = a.nrows();
     if n <= BASE {
         poll();
-        return factorise_base(a);
+        return match n {
+            0..=8 => Tile::<8>::factorise(a),
+            9..=16 => Tile::<16>::factorise(a),
+            _ => Tile::<BASE>::factorise(a),
+        };
     }
     let h = n / 2;
     let (mut left, mut right) = a.columns_range_pair_mut(0..h, h..n);
@@ -246,19 +283,6 @@ fn factorise(mut a: DMatrixViewMut<'_, f64>) -> Result<(), usize> {
     let l21 = left.rows_range(h..n);
     subtract_square(right.rows_range_mut(h..n), l21);
     factorise(right.rows_range_mut(h..n)).map_err(|pivot| pivot + h)
-}
-
-fn factorise_base(mut a: DMatrixViewMut<'_, f64>) -> Result<(), usize> {
-    let n = a.nrows();
-    let mut columns = Tile::default();
-    for (j, column) in columns.0[..n].iter_mut().enumerate() {
-        column[j..n].copy_from_slice(&a.column(j).as_slice()[j..]);
-    }
-    columns.factorise(n)?;
-    for (j, column) in columns.0[..n].iter().enumerate() {
-        a.column_mut(j).as_mut_slice()[j..].copy_from_slice(&column[j..n]);
-    }
-    Ok(())
 }
 
 /// C ← C − L Lᵀ on the lower triangle (and some of the upper one).
@@ -305,14 +329,11 @@ fn solve_left(l: DMatrixView<'_, f64>, mut x: DMatrixViewMut<'_, f64>) {
     let n = l.nrows();
     if n <= BASE {
         poll();
-        let l = Tile::rows_of(l);
-        for start in (0..x.ncols()).step_by(BASE) {
-            let mut part = x.columns_range_mut(start..x.ncols().min(start + BASE));
-            let mut rows = Tile::rows_of(part.as_view());
-            l.solve(&mut rows, n);
-            rows.write(&mut part);
-        }
-        return;
+        return match n {
+            0..=8 => Tile::<8>::solve(l, x),
+            9..=16 => Tile::<16>::solve(l, x),
+            _ => Tile::<BASE>::solve(l, x),
+        };
     }
     let h = n / 2;
     let (mut top, mut bottom) = x.rows_range_pair_mut(0..h, h..n);
@@ -326,11 +347,11 @@ fn invert_lower(mut l: DMatrixViewMut<'_, f64>) {
     let n = l.nrows();
     if n <= BASE {
         poll();
-        let mut inverse = Tile::default();
-        inverse.0[..n].iter_mut().enumerate().for_each(|(i, row)| row[i] = 1.0);
-        Tile::rows_of(l.as_view()).solve(&mut inverse, n);
-        inverse.write(&mut l);
-        return;
+        return match n {
+            0..=8 => Tile::<8>::invert(l),
+            9..=16 => Tile::<16>::invert(l),
+            _ => Tile::<BASE>::invert(l),
+        };
     }
     // [L11 0; L21 L22]⁻¹ = [L11⁻¹ 0; −L22⁻¹ L21 L11⁻¹  L22⁻¹]
     let h = n / 2;

@@ -313,6 +313,11 @@ fn low_rank(core: &Core) -> Option<usize> {
     small_rank(&core.phi.select_columns(&own))
 }
 
+/// The largest rank where there is a gap below the singular values of a coarse one.
+fn with_a_gap(coarse: usize) -> usize {
+    coarse + coarse / 10
+}
+
 /// The rank r of some columns if r (r + 1)/2 is below their number. Columns of a smooth kernel, whose
 /// singular values fall without a gap, are not meant.
 pub(crate) fn small_rank(columns: &DMatrix<f64>) -> Option<usize> {
@@ -321,12 +326,13 @@ pub(crate) fn small_rank(columns: &DMatrix<f64>) -> Option<usize> {
     }
     let limit = (1..).take_while(|r| r * (r + 1) / 2 < columns.ncols()).last()?;
     let limit = limit.min(columns.nrows().saturating_sub(1));
-    // often a few of them are too many
+    // often a few of them are too many, or have singular values without a gap
     let few: Vec<usize> = (0..columns.ncols()).step_by((columns.ncols() / (2 * limit + 2)).max(1)).collect();
     if few.len() < columns.ncols() {
-        rank_up_to(&columns.select_columns(&few), limit, COARSE_RANK_TOLERANCE)?;
+        let few = columns.select_columns(&few);
+        let coarse = rank_up_to(&few, limit, COARSE_RANK_TOLERANCE)?;
+        rank_up_to(&few, with_a_gap(coarse).min(limit), RANK_TOLERANCE)?;
     }
     let coarse = rank_up_to(columns, limit, COARSE_RANK_TOLERANCE)?;
-    let rank = rank_up_to(columns, limit.min(coarse + coarse / 10), RANK_TOLERANCE)?;
-    Some(rank)
+    rank_up_to(columns, with_a_gap(coarse).min(limit), RANK_TOLERANCE)
 }

@@ -1,16 +1,18 @@
 //! Sparsity and quality factors of every weight, and the best move of each (mathematics §3).
 
+use nalgebra::DMatrix;
+
 use super::core::Core;
-use super::posterior::{Detail, Posterior, scale_rows};
+use super::posterior::{Detail, Posterior};
 use crate::math::cross::{cross, dot};
-use crate::math::product::{gemm, times};
+use crate::math::product::{gemm, times, zeros};
 use crate::math::qr;
 
 /// An addition needs q² − s above this fraction of s: a twin of an included function has q² = s
 /// up to rounding.
 const TWIN: f64 = 1e-8;
 /// A column of which less than this is outside the model is its combination: nothing can be said.
-const IN_SPAN: f64 = 1e-11;
+pub(crate) const IN_SPAN: f64 = 1e-11;
 
 /// S, Q with all active functions in the model; s, q with the function itself left out. All m.
 pub(crate) struct Factors {
@@ -20,6 +22,8 @@ pub(crate) struct Factors {
     pub q: Vec<f64>,
     /// |φ̃|² of the functions outside (0 inside).
     pub norm: Vec<f64>,
+    /// Σ̃ Φ̃ᵀφ̃ of the functions outside, k × m, for exchanges; empty where nobody has asked.
+    pub pull: DMatrix<f64>,
 }
 
 /// What can be done with a function.
@@ -46,9 +50,18 @@ pub(crate) struct Move {
 
 impl Factors {
     pub fn new(core: &Core, roots: &[f64], p: &Posterior, detail: &Detail) -> Factors {
+        Factors::with(core, roots, p, detail, DMatrix::zeros(0, 0))
+    }
+
+    /// With [`Factors::pull`].
+    pub fn with_pull(core: &Core, roots: &[f64], p: &Posterior, detail: &Detail) -> Factors {
+        Factors::with(core, roots, p, detail, zeros(p.active.len(), core.weights.len()))
+    }
+
+    fn with(core: &Core, roots: &[f64], p: &Posterior, detail: &Detail, pull: DMatrix<f64>) -> Factors {
         let m = core.weights.len();
         let zeros = || vec![0.0; m];
-        let mut f = Factors { big_s: zeros(), big_q: zeros(), s: zeros(), q: zeros(), norm: zeros() };
+        let mut f = Factors { big_s: zeros(), big_q: zeros(), s: zeros(), q: zeros(), norm: zeros(), pull };
         let mut outside = vec![true; m];
         for (at, &i) in p.active.iter().enumerate() {
             outside[i] = false;
@@ -62,10 +75,7 @@ impl Factors {
         }
         let outside: Vec<usize> = (0..m).filter(|&i| outside[i]).collect();
         for chunk in outside.chunks(512) {
-            let mut phi = scale_rows(core, &core.phi.select_columns(chunk), roots);
-            if core.classes.len() > 1 && p.q_flat.ncols() > 0 {
-                qr::project_out(&p.q_flat, &mut phi);
-            }
+            let mut phi = columns(core, roots, p, chunk);
             // S = min_c |φ̃ − Φ̃ c|² + |c|², at c = Σ̃ Φ̃ᵀ φ̃: a sum of squares, no cancellation
             let c = times(&detail.sigma, &cross(&p.phi, &phi));
             let columns = phi.as_slice().chunks_exact(phi.nrows().max(1));
@@ -77,6 +87,9 @@ impl Factors {
             let columns = phi.as_slice().chunks_exact(phi.nrows().max(1));
             for ((column, c), &i) in columns.zip(c.column_iter()).zip(chunk) {
                 let s = dot(column, column) + c.norm_squared();
+                if !f.pull.is_empty() {
+                    f.pull.set_column(i, &c);
+                }
                 f.big_s[i] = s;
                 f.s[i] = s;
                 f.q[i] = f.big_q[i];
@@ -112,6 +125,21 @@ impl Factors {
         let before = ln_alpha.map_or(0.0, |ln_alpha| contribution(s, q, ln_alpha));
         Some(Move { weight: i, action, ln_precision, gain: after - before })
     }
+}
+
+/// Columns in units of the noise, without their flat part.
+fn columns(core: &Core, roots: &[f64], p: &Posterior, which: &[usize]) -> DMatrix<f64> {
+    let n = core.phi.nrows();
+    let mut phi = core.phi.select_columns(which);
+    for column in phi.as_mut_slice().chunks_exact_mut(n.max(1)) {
+        for (class, root) in core.classes.iter().zip(roots) {
+            column[class.rows.clone()].iter_mut().for_each(|x| *x *= root);
+        }
+    }
+    if core.classes.len() > 1 && p.q_flat.ncols() > 0 {
+        qr::project_out(&p.q_flat, &mut phi);
+    }
+    phi
 }
 
 /// λ(α) = ½ [ln α − ln(α + s) + q²/(α + s)]

@@ -30,5 +30,6 @@ mod rows;
 mod sample;
 mod slope;
 mod start;
+mod swap;
 mod treatment;
 mod updates;

@@ -10,12 +10,15 @@ use super::greedy::{apply, best_move};
 use super::posterior::{Detail, Gram, Posterior};
 use super::slope::{gradient, hessian};
 use super::solution::Failure;
+use super::swap::{Inside, best_swap, swap};
 use crate::math::chol::Cholesky;
 
 /// Largest step of a log hyperparameter.
 const STEP: f64 = 2.0;
 /// Newton steps in a row.
 const MOST: usize = 200;
+/// Changes of the objective, relative to it, that its rounding may hide.
+const HIDDEN: f64 = 1e-9;
 /// Slope at which the exact test may judge.
 const NEAR: f64 = 0.02;
 /// Gain in nats that makes adding worth while: below, the optimum is flat to rounding.
@@ -24,6 +27,8 @@ const LEAST: f64 = 1e-9;
 const ADDITIONS: u8 = 3;
 /// So many weights that earn too little are worth deleting before precisions have settled.
 const MANY: usize = 16;
+/// One that earns less than this part of what it should is worth deleting before precisions have settled.
+const SURELY: f64 = 0.5;
 
 /// The posterior at a point, with everything that steps and tests need.
 pub(crate) struct Position {
@@ -54,17 +59,6 @@ impl Position {
         let p = &self.posterior;
         core.weights[p.active[at]].own.is_some()
             && p.mean[at] * p.mean[at] <= p.gamma[at] * self.detail.sigma[(at, at)]
-    }
-
-    /// What the weight at this place earns, λ(α).
-    fn earns(&self, core: &Core, x: &[f64], at: usize) -> f64 {
-        let p = &self.posterior;
-        let (d, rest) = (p.d[at], self.detail.sigma[(at, at)]);
-        contribution(
-            p.gamma[at] / (d * d * rest),
-            p.mean[at] / (d * rest),
-            core.weights[p.active[at]].log.at(x),
-        )
     }
 
     /// Places of the violators.
@@ -121,10 +115,15 @@ fn newton(
                 }
                 // far-off trial points may fail; then damp more
                 if let Ok(there) = Position::with(core, &next, Some(gram)) {
-                    let slack = 1e-13 * (here.objective.abs() + core.count());
-                    let flatter = there.slope(&which) < here.slope(&which);
+                    let size = here.objective.abs() + core.count();
+                    let (before, after) = (here.slope(&which), there.slope(&which));
                     let rise = there.objective - here.objective;
-                    if rise > 0.0 || (rise > -slack && flatter) {
+                    // where the noise has all but gone, rounding of the objective hides a step that its slope shows
+                    let is_flat = damping == 0.0 && g.dot(&step).max(-rise) < HIDDEN * size;
+                    if rise > 0.0
+                        || (rise > -1e-13 * size && after < before)
+                        || (is_flat && after < 0.1 * before)
+                    {
                         accepted = Some((next, there));
                         break;
                     }
@@ -170,7 +169,7 @@ pub(crate) fn flat_slope(core: &Core, tol: f64) -> f64 {
     1e-3 * tol + 1e-14 * core.count()
 }
 
-/// Finds a point at which no single change of the set of weights, and no change of precisions, helps.
+/// Finds a point at which no single change of the set of weights, no exchange of two, and no change of precisions, helps.
 /// With `additions` off, weights only leave.
 pub(crate) fn active_set(
     core: &Core,
@@ -184,113 +183,160 @@ pub(crate) fn active_set(
     let min_gain = control.options.min_gain;
     let flat = flat_slope(core, control.options.tol);
     let mut gram = Gram::default();
+    // while functions still enter, precisions need not settle in between
+    let mut enters = false;
     'again: while control.may_go_on() {
         let mut here = None;
         // while many are to leave, that is known long before the slope is flat
-        for (tolerance, many) in [(NEAR, MANY), (flat, 1)] {
-            let near = newton(core, point, frozen, (tolerance, false), &mut gram, control)?;
+        let stages = [(NEAR, (MANY, SURELY * min_gain)), (flat, (1, min_gain))];
+        for (tolerance, many) in &stages[..if enters { 1 } else { 2 }] {
+            let near = newton(core, point, frozen, (*tolerance, false), &mut gram, control)?;
             if control.stopped.is_some() {
                 return Ok(());
             }
-            let violators = near.violators(core);
-            if !violators.is_empty() {
-                delete_worst(core, point, &near, violators);
+            if !near.violators(core).is_empty() {
+                delete_violators(core, point, &near);
                 continue 'again;
             }
-            if delete_unearning(core, point, &near, min_gain, many) {
+            if delete_unearning(core, point, &near, min_gain, *many) {
                 continue 'again;
             }
             here = Some(near);
         }
         let Some(here) = here else { return Ok(()) };
-        if remove_block(core, point, frozen, &here, &mut gram, control)? {
+        if !enters && remove_block(core, point, frozen, &here, &mut gram, control)? {
             continue;
         }
         if !additions {
             return Ok(());
         }
-        let factors = Factors::new(core, &core.roots(&point.x), &here.posterior, &here.detail);
-        let mut allowed = factors;
-        for (i, count) in added.iter().enumerate() {
-            if *count >= ADDITIONS {
-                allowed.q[i] = 0.0;
-            }
+        let factors = Factors::with_pull(core, &core.roots(&point.x), &here.posterior, &here.detail);
+        let may_enter = |i: usize| added[i] < ADDITIONS;
+        let entered = enter(core, point, &here, &factors, min_gain, may_enter);
+        if let Some(i) = entered {
+            added[i] += 1;
+        } else if !enters && !add_block(core, point, &here, &mut block_added, min_gain)? {
+            return Ok(());
         }
-        match best_addition(core, point, &allowed) {
-            Some(best) if best.gain > min_gain.max(LEAST) => {
-                added[best.weight] += 1;
-                apply(core, point, best);
-            }
-            _ => {
-                if !add_block(core, point, &here, &mut block_added, min_gain)? {
-                    return Ok(());
-                }
-            }
-        }
+        enters = entered.is_some();
     }
     Ok(())
 }
 
-fn best_addition(core: &Core, point: &Point, factors: &Factors) -> Option<super::factors::Move> {
+/// Adds the function of largest gain, or puts it in the place of another; which one it was.
+fn enter(
+    core: &Core,
+    point: &mut Point,
+    here: &Position,
+    factors: &Factors,
+    min_gain: f64,
+    may_enter: impl Fn(usize) -> bool,
+) -> Option<usize> {
     // precisions in the model are optimal: only additions can have gain
-    let outside = Point { x: point.x.clone(), active: point.active.clone() };
-    best_move(core, &outside, factors, |m| m.action == Action::Add)
+    let addition = best_move(core, point, factors, |m| m.action == Action::Add && may_enter(m.weight));
+    if let Some(best) = addition.filter(|best| best.gain > min_gain.max(LEAST)) {
+        apply(core, point, best);
+        return Some(best.weight);
+    }
+    let inside = Inside {
+        active: &here.posterior.active,
+        variance: here.detail.sigma.diagonal().as_slice().to_vec(),
+        mean: here.posterior.mean.as_slice(),
+        pull: &factors.pull,
+    };
+    let better = best_swap(core, &point.x, &inside, factors, may_enter)?;
+    swap(core, point, better);
+    Some(better.into)
 }
 
-/// Deletes the worst violator – an eighth of them while there are many.
-fn delete_worst(core: &Core, point: &mut Point, here: &Position, violators: Vec<usize>) {
-    let mut ranked: Vec<(f64, usize)> =
-        violators.into_iter().map(|at| (here.earns(core, &point.x, at), here.posterior.active[at])).collect();
-    ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let count = (ranked.len() / 8).max(1);
-    let gone: Vec<usize> = ranked[..count].iter().map(|r| r.1).collect();
-    point.active.retain(|i| !gone.contains(i));
+/// The weights with a precision of their own, as they leave one after the other at held precisions: without weight i,
+/// Σ̃ −= Σ̃_·i Σ̃_i·/Σ̃_ii, m̃ −= m̃_i Σ̃_·i/Σ̃_ii.
+struct Leaving {
+    /// Places of those that are left.
+    inside: Vec<usize>,
+    gamma: Vec<f64>,
+    mean: DVector<f64>,
+    sigma: DMatrix<f64>,
 }
 
-/// Deletes the weight that earns least at its best precision, if that is less than asked for and so it is of `many` – an
-/// eighth of them, each judged without those before it: without weight i, Σ̃ −= Σ̃_·i Σ̃_i·/Σ̃_ii, m̃ −= m̃_i Σ̃_·i/Σ̃_ii.
-fn delete_unearning(core: &Core, point: &mut Point, here: &Position, min_gain: f64, many: usize) -> bool {
+impl Leaving {
+    fn new(core: &Core, here: &Position) -> Leaving {
+        let p = &here.posterior;
+        Leaving {
+            inside: (0..p.active.len()).filter(|&at| core.weights[p.active[at]].own.is_some()).collect(),
+            gamma: p.gamma.clone(),
+            mean: p.mean.clone(),
+            sigma: here.detail.sigma.clone(),
+        }
+    }
+
+    /// s and q of the weight at this place, in units of its prior: s = γ/Σ̃_ii, q = m̃/Σ̃_ii.
+    fn factors(&self, at: usize) -> (f64, f64) {
+        let rest = self.sigma[(at, at)];
+        (self.gamma[at] / rest, self.mean[at] / rest)
+    }
+
+    fn remove(&mut self, gone: usize) {
+        self.inside.retain(|&at| at != gone);
+        let column = self.sigma.column(gone).into_owned();
+        let (rest, pull) = (column[gone], self.mean[gone]);
+        self.sigma.ger(-1.0 / rest, &column, &column, 1.0);
+        self.mean.axpy(-pull / rest, &column, 1.0);
+        for &at in &self.inside {
+            self.gamma[at] += column[at] * column[at] / rest;
+        }
+    }
+}
+
+/// Deletes violators, the worst first, each judged without those before it.
+fn delete_violators(core: &Core, point: &mut Point, here: &Position) {
+    let mut left = Leaving::new(core, here);
+    let worst = |left: &Leaving| {
+        let judged = left.inside.iter().map(|&at| (left.factors(at), at)).filter(|((s, q), _)| q * q <= *s);
+        judged.map(|((s, q), at)| (contribution(s, q, 0.0), at)).min_by(|a, b| a.0.total_cmp(&b.0))
+    };
+    while let Some((_, gone)) = worst(&left) {
+        left.remove(gone);
+        let weight = here.posterior.active[gone];
+        point.active.retain(|&i| i != weight);
+    }
+}
+
+/// Deletes the weight that earns least at its best precision, if that is less than `min_gain` and so it is of `many` – an
+/// eighth of them, each judged without those before it; a single one also if it is less than `surely`.
+fn delete_unearning(
+    core: &Core,
+    point: &mut Point,
+    here: &Position,
+    min_gain: f64,
+    (many, surely): (usize, f64),
+) -> bool {
     if min_gain <= 0.0 {
         return false;
     }
-    let p = &here.posterior;
-    let (mut gamma, mut mean) = (p.gamma.clone(), p.mean.clone());
-    let mut inside: Vec<usize> =
-        (0..p.active.len()).filter(|&at| core.weights[p.active[at]].own.is_some()).collect();
-    let mut sigma: Option<DMatrix<f64>> = None;
-    let mut left = None;
-    loop {
-        let mut worst: Option<(f64, usize)> = None;
-        let mut count = 0;
-        for &at in &inside {
-            let rest = sigma.as_ref().unwrap_or(&here.detail.sigma)[(at, at)];
-            // in units of the prior: s = γ/Σ̃_ii, q = m̃/Σ̃_ii
-            let earns = best_contribution(gamma[at] / rest, mean[at] / rest);
-            if earns < min_gain {
-                count += 1;
-                if worst.is_none_or(|w| earns < w.0) {
-                    worst = Some((earns, at));
-                }
-            }
-        }
-        let most = *left.get_or_insert(if count < many { 0 } else { (count / 8).max(1) });
-        let Some((_, gone)) = worst.filter(|_| most > 0) else { break };
-        left = Some(most - 1);
-        inside.retain(|&at| at != gone);
-        let weight = p.active[gone];
+    let mut left = Leaving::new(core, here);
+    let earning = |left: &Leaving| {
+        let best = left.inside.iter().map(|&at| {
+            let (s, q) = left.factors(at);
+            (best_contribution(s, q), at)
+        });
+        best.filter(|(earns, _)| *earns < min_gain).collect::<Vec<_>>()
+    };
+    let mut unearning = earning(&left);
+    let most = (unearning.len() / 8).max(1);
+    let least = if unearning.len() < many { surely } else { min_gain };
+    for _ in 0..most {
+        let Some(&(_, gone)) =
+            unearning.iter().filter(|(earns, _)| *earns < least).min_by(|a, b| a.0.total_cmp(&b.0))
+        else {
+            break;
+        };
+        left.remove(gone);
+        let weight = here.posterior.active[gone];
         point.active.retain(|&i| i != weight);
-        if most > 1 {
-            let sigma = sigma.get_or_insert_with(|| here.detail.sigma.clone());
-            let column = sigma.column(gone).into_owned();
-            let (rest, pull) = (column[gone], mean[gone]);
-            sigma.ger(-1.0 / rest, &column, &column, 1.0);
-            mean.axpy(-pull / rest, &column, 1.0);
-            for &at in &inside {
-                gamma[at] += column[at] * column[at] / rest;
-            }
-        }
+        unearning = earning(&left);
     }
-    point.active.len() < p.active.len()
+    point.active.len() < here.posterior.active.len()
 }
 
 /// Removes a block of weights that share a precision if the model without it, refitted, is as good.

@@ -1,7 +1,7 @@
 //! Which weights are in the model: all at once, or one at a time, then an active set over single moves.
 
 use super::expansion::Expansion;
-use super::factors::{best_swap, factors};
+use super::factors::{factors, pull};
 use super::frame::Frame;
 use super::mode::NEARLY;
 use super::settle::{Position, flat_slope, settle};
@@ -12,6 +12,7 @@ use crate::runtime::core::Role;
 use crate::runtime::factors::{Action, Move};
 use crate::runtime::greedy::{apply, best_move};
 use crate::runtime::solution::Failure;
+use crate::runtime::swap::{Inside, best_swap, swap};
 use crate::runtime::updates::{self, Momentum, propose};
 
 /// Largest change of a log hyperparameter in one update.
@@ -34,8 +35,6 @@ const NEAR: f64 = 0.02;
 const LEAST: f64 = 1e-5;
 /// Additions before the noise is first re-estimated: earlier, it would swallow what is still to be explained.
 const HOLD: usize = 10;
-/// Gain that makes a swap worth while.
-const WORTH: f64 = 0.01;
 /// How often one function may be added; then it stays out, which breaks cycles.
 const ADDITIONS: u8 = 3;
 
@@ -211,16 +210,18 @@ pub(super) fn active_set(
             continue;
         }
         let may_enter = |i: usize| added[i] < ADDITIONS;
-        match best_swap(frame, &position.here, &point.x, &factors, may_enter) {
-            Some(swap) if swap.gain > WORTH => {
-                added[swap.into] += 1;
-                point.active.retain(|i| *i != swap.out);
-                let at = point.active.partition_point(|i| *i < swap.into);
-                point.active.insert(at, swap.into);
-                frame.core.set_own(&mut point.x, swap.into, swap.ln_precision);
-            }
-            _ => return Ok(()),
-        }
+        let here = &position.here;
+        let inside = Inside {
+            active: &here.active,
+            variance: (0..here.active.len()).map(|at| here.variance(at)).collect(),
+            mean: &here.mode.mean.as_slice()[here.flat..],
+            pull: &pull(frame, here),
+        };
+        let Some(better) = best_swap(&frame.core, &point.x, &inside, &factors, may_enter) else {
+            return Ok(());
+        };
+        added[better.into] += 1;
+        swap(&frame.core, point, better);
     }
     Ok(())
 }
