@@ -21,7 +21,7 @@ const LITTLE: f64 = 1e-3;
 /// Updates before the noise follows: it would swallow what precisions that are still all alike leave unexplained.
 const HOLD: usize = 2;
 /// Updates before anything is pruned.
-const WARM_UP: usize = 8;
+const WARM_UP: usize = 6;
 /// Updates at most; the active set does the rest.
 const MOST: usize = 500;
 
@@ -52,6 +52,13 @@ pub(crate) fn batch(
             .map(|(h, p)| if frozen[h] || (cycle < hold && is_noise[h]) { 0.0 } else { p.step(STEP) })
             .collect();
         let moved = momentum.advance(core, point, posterior.log_evidence, &steps, STEP);
+        let stays =
+            |at: usize| posterior.mean[at].powi(2) > posterior.gamma[at] * (1.0 - posterior.gamma[at]);
+        let own =
+            posterior.active.iter().enumerate().filter_map(|(at, &i)| {
+                core.weights[i].own.filter(|_| stays(at)).map(|(h, _)| steps[h].abs())
+            });
+        let unsettled = own.fold(0.0, f64::max);
         if cycle >= WARM_UP {
             let threshold = if moved.rest < SETTLED { LITTLE } else { NOTHING };
             let mut at = 0;
@@ -65,7 +72,7 @@ pub(crate) fn batch(
                 continue;
             }
         }
-        if cycle >= hold && moved.rest < SETTLED && moved.own < GROWTH {
+        if cycle >= hold && moved.rest < SETTLED && unsettled < GROWTH {
             return Ok(());
         }
     }

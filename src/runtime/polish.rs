@@ -29,6 +29,8 @@ const ADDITIONS: u8 = 3;
 const MANY: usize = 16;
 /// One that earns less than this part of what it should is worth deleting before precisions have settled.
 const SURELY: f64 = 0.5;
+/// Squared correlation of two weights from which on one can do the work of the other.
+const LINKED: f64 = 1e-2;
 
 /// The posterior at a point, with everything that steps and tests need.
 pub(crate) struct Position {
@@ -276,6 +278,25 @@ impl Leaving {
         (self.gamma[at] / rest, self.mean[at] / rest)
     }
 
+    /// What the weight at this place earns at its best precision, less what one of the others gains by a new precision
+    /// when it is gone: of two neighbours each does half of the work of one.
+    fn earns(&self, at: usize) -> f64 {
+        let (s, q) = self.factors(at);
+        let rest = self.sigma[(at, at)];
+        let column = self.sigma.column(at);
+        let linked = |j: &usize| *j != at && column[*j] * column[*j] > LINKED * rest * self.sigma[(*j, *j)];
+        let gains = self.inside.iter().copied().filter(linked).map(|j| {
+            let shared = column[j] * column[j] / rest;
+            let variance = self.sigma[(j, j)] - shared;
+            let (s, q) = (
+                (self.gamma[j] + shared) / variance,
+                (self.mean[j] - self.mean[at] * column[j] / rest) / variance,
+            );
+            best_contribution(s, q) - contribution(s, q, 0.0)
+        });
+        best_contribution(s, q) - gains.fold(0.0, f64::max)
+    }
+
     fn remove(&mut self, gone: usize) {
         self.inside.retain(|&at| at != gone);
         let column = self.sigma.column(gone).into_owned();
@@ -316,16 +337,13 @@ fn delete_unearning(
     }
     let mut left = Leaving::new(core, here);
     let earning = |left: &Leaving| {
-        let best = left.inside.iter().map(|&at| {
-            let (s, q) = left.factors(at);
-            (best_contribution(s, q), at)
-        });
-        best.filter(|(earns, _)| *earns < min_gain).collect::<Vec<_>>()
+        let all = left.inside.iter().map(|&at| (left.earns(at), at));
+        all.filter(|(earns, _)| *earns < min_gain).collect::<Vec<_>>()
     };
-    let mut unearning = earning(&left);
-    let most = (unearning.len() / 8).max(1);
-    let least = if unearning.len() < many { surely } else { min_gain };
+    let count = earning(&left).len();
+    let (most, least) = if count < many { (count, surely) } else { ((count / 8).max(1), min_gain) };
     for _ in 0..most {
+        let unearning = earning(&left);
         let Some(&(_, gone)) =
             unearning.iter().filter(|(earns, _)| *earns < least).min_by(|a, b| a.0.total_cmp(&b.0))
         else {
@@ -334,7 +352,6 @@ fn delete_unearning(
         left.remove(gone);
         let weight = here.posterior.active[gone];
         point.active.retain(|&i| i != weight);
-        unearning = earning(&left);
     }
     point.active.len() < here.posterior.active.len()
 }

@@ -86,11 +86,11 @@ impl Gram {
     fn scaled(&self, active: &[usize], root: f64, d: &[f64]) -> DMatrix<f64> {
         let k = active.len();
         let mut out = DMatrix::zeros(k, k);
-        for (j, mut column) in out.column_iter_mut().enumerate() {
-            let from = self.products.column(self.position[active[j]]);
-            for (i, to) in column.iter_mut().enumerate() {
-                *to = (root * d[i]) * (root * d[j]) * from[self.position[active[i]]];
-            }
+        let place: Vec<(usize, f64)> =
+            active.iter().zip(d).map(|(&i, d)| (self.position[i], root * d)).collect();
+        for (to, (at, scale)) in out.as_mut_slice().chunks_exact_mut(k.max(1)).zip(&place) {
+            let from = &self.products.as_slice()[at * self.products.nrows()..][..self.products.nrows()];
+            to.iter_mut().zip(&place).for_each(|(to, (at, other))| *to = other * scale * from[*at]);
         }
         out
     }
