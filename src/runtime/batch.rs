@@ -5,23 +5,13 @@ use super::control::{Control, Point};
 use super::core::{Core, Role};
 use super::posterior::{Gram, Posterior};
 use super::solution::Failure;
-use super::updates::{Momentum, proposals};
+use super::updates::{Momentum, Progress, progress, proposals};
 use crate::plan::ir::Updates;
 
 /// Largest change of a log hyperparameter in one update.
 const STEP: f64 = 4.6;
-/// A precision that grows by less than this an update is left to the exact test.
-const GROWTH: f64 = 0.05;
-/// The noise has settled when its log changes by less than this.
-const SETTLED: f64 = 1e-3;
-/// Hardly determined: can be pruned at any time if q² ≤ s.
-const NOTHING: f64 = 1e-9;
-/// Little determined: can be pruned if q² ≤ s once the noise has settled.
-const LITTLE: f64 = 1e-3;
 /// Updates before the noise follows: it would swallow what precisions that are still all alike leave unexplained.
 const HOLD: usize = 2;
-/// Updates before anything is pruned.
-const WARM_UP: usize = 6;
 /// Updates at most; the active set does the rest.
 const MOST: usize = 500;
 
@@ -51,28 +41,11 @@ pub(crate) fn batch(
             .enumerate()
             .map(|(h, p)| if frozen[h] || (cycle < hold && is_noise[h]) { 0.0 } else { p.step(STEP) })
             .collect();
-        let moved = momentum.advance(core, point, posterior.log_evidence, &steps, STEP);
-        let stays =
-            |at: usize| posterior.mean[at].powi(2) > posterior.gamma[at] * (1.0 - posterior.gamma[at]);
-        let own =
-            posterior.active.iter().enumerate().filter_map(|(at, &i)| {
-                core.weights[i].own.filter(|_| stays(at)).map(|(h, _)| steps[h].abs())
-            });
-        let unsettled = own.fold(0.0, f64::max);
-        if cycle >= WARM_UP {
-            let threshold = if moved.rest < SETTLED { LITTLE } else { NOTHING };
-            let mut at = 0;
-            point.active.retain(|&i| {
-                let (gamma, m) = (posterior.gamma[at], posterior.mean[at]);
-                at += 1;
-                // q² ≤ s is m² ≤ γ Σ_ii
-                core.weights[i].own.is_none() || gamma > threshold || m * m > gamma * (1.0 - gamma)
-            });
-            if point.active.len() < posterior.active.len() {
-                continue;
-            }
-        }
-        if cycle >= hold && moved.rest < SETTLED && unsettled < GROWTH {
+        let rest = momentum.advance(core, point, posterior.log_evidence, &steps, STEP);
+        let moments = (posterior.gamma.as_slice(), posterior.mean.as_slice());
+        // Newton's method takes those out that fail the exact test
+        let progress = progress(core, &mut point.active, moments, &steps, rest, cycle);
+        if cycle >= hold && matches!(progress, Progress::Kept | Progress::Settled) {
             return Ok(());
         }
     }

@@ -21,6 +21,7 @@ mod findings;
 mod finish;
 mod greedy;
 mod hypers;
+mod leaving;
 mod polish;
 mod posterior;
 mod prepare;

@@ -5,8 +5,9 @@ use nalgebra::{DMatrix, DVector};
 
 use super::control::{Control, Point};
 use super::core::{Core, Role};
-use super::factors::{Action, Factors, best_contribution, contribution};
+use super::factors::{Action, Factors};
 use super::greedy::{apply, best_move};
+use super::leaving::{Leaving, TooLittle};
 use super::posterior::{Detail, Gram, Posterior};
 use super::slope::{gradient, hessian};
 use super::solution::Failure;
@@ -25,13 +26,6 @@ const NEAR: f64 = 0.02;
 const LEAST: f64 = 1e-9;
 /// How often one function may be added; then it stays out, which breaks cycles.
 const ADDITIONS: u8 = 3;
-/// So many weights that earn too little are worth deleting before precisions have settled.
-const MANY: usize = 16;
-/// One that earns less than this part of what it should is worth deleting before precisions have settled.
-const SURELY: f64 = 0.5;
-/// Squared correlation of two weights from which on one can do the work of the other.
-const LINKED: f64 = 1e-2;
-
 /// The posterior at a point, with everything that steps and tests need.
 pub(crate) struct Position {
     pub posterior: Posterior,
@@ -190,17 +184,13 @@ pub(crate) fn active_set(
     'again: while control.may_go_on() {
         let mut here = None;
         // while many are to leave, that is known long before the slope is flat
-        let stages = [(NEAR, (MANY, SURELY * min_gain)), (flat, (1, min_gain))];
-        for (tolerance, many) in &stages[..if enters { 1 } else { 2 }] {
+        let stages = [(NEAR, TooLittle::near(min_gain)), (flat, TooLittle::settled(min_gain))];
+        for (tolerance, too_little) in &stages[..if enters { 1 } else { 2 }] {
             let near = newton(core, point, frozen, (*tolerance, false), &mut gram, control)?;
             if control.stopped.is_some() {
                 return Ok(());
             }
-            if !near.violators(core).is_empty() {
-                delete_violators(core, point, &near);
-                continue 'again;
-            }
-            if delete_unearning(core, point, &near, min_gain, *many) {
+            if leave(core, point, &near, *too_little) {
                 continue 'again;
             }
             here = Some(near);
@@ -251,109 +241,16 @@ fn enter(
     Some(better.into)
 }
 
-/// The weights with a precision of their own, as they leave one after the other at held precisions: without weight i,
-/// Σ̃ −= Σ̃_·i Σ̃_i·/Σ̃_ii, m̃ −= m̃_i Σ̃_·i/Σ̃_ii.
-struct Leaving {
-    /// Places of those that are left.
-    inside: Vec<usize>,
-    gamma: Vec<f64>,
-    mean: DVector<f64>,
-    sigma: DMatrix<f64>,
-}
-
-impl Leaving {
-    fn new(core: &Core, here: &Position) -> Leaving {
-        let p = &here.posterior;
-        Leaving {
-            inside: (0..p.active.len()).filter(|&at| core.weights[p.active[at]].own.is_some()).collect(),
-            gamma: p.gamma.clone(),
-            mean: p.mean.clone(),
-            sigma: here.detail.sigma.clone(),
-        }
+/// Deletes violators; if there are none, weights that earn too little. Whether any went.
+fn leave(core: &Core, point: &mut Point, here: &Position, too_little: TooLittle) -> bool {
+    let p = &here.posterior;
+    let mut left = Leaving::new(core, &p.active, &p.gamma, p.mean.as_slice(), here.detail.sigma.clone());
+    left.violators();
+    if left.gone.is_empty() {
+        left.unearning(too_little);
     }
-
-    /// s and q of the weight at this place, in units of its prior: s = γ/Σ̃_ii, q = m̃/Σ̃_ii.
-    fn factors(&self, at: usize) -> (f64, f64) {
-        let rest = self.sigma[(at, at)];
-        (self.gamma[at] / rest, self.mean[at] / rest)
-    }
-
-    /// What the weight at this place earns at its best precision, less what one of the others gains by a new precision
-    /// when it is gone: of two neighbours each does half of the work of one.
-    fn earns(&self, at: usize) -> f64 {
-        let (s, q) = self.factors(at);
-        let rest = self.sigma[(at, at)];
-        let column = self.sigma.column(at);
-        let linked = |j: &usize| *j != at && column[*j] * column[*j] > LINKED * rest * self.sigma[(*j, *j)];
-        let gains = self.inside.iter().copied().filter(linked).map(|j| {
-            let shared = column[j] * column[j] / rest;
-            let variance = self.sigma[(j, j)] - shared;
-            let (s, q) = (
-                (self.gamma[j] + shared) / variance,
-                (self.mean[j] - self.mean[at] * column[j] / rest) / variance,
-            );
-            best_contribution(s, q) - contribution(s, q, 0.0)
-        });
-        best_contribution(s, q) - gains.fold(0.0, f64::max)
-    }
-
-    fn remove(&mut self, gone: usize) {
-        self.inside.retain(|&at| at != gone);
-        let column = self.sigma.column(gone).into_owned();
-        let (rest, pull) = (column[gone], self.mean[gone]);
-        self.sigma.ger(-1.0 / rest, &column, &column, 1.0);
-        self.mean.axpy(-pull / rest, &column, 1.0);
-        for &at in &self.inside {
-            self.gamma[at] += column[at] * column[at] / rest;
-        }
-    }
-}
-
-/// Deletes violators, the worst first, each judged without those before it.
-fn delete_violators(core: &Core, point: &mut Point, here: &Position) {
-    let mut left = Leaving::new(core, here);
-    let worst = |left: &Leaving| {
-        let judged = left.inside.iter().map(|&at| (left.factors(at), at)).filter(|((s, q), _)| q * q <= *s);
-        judged.map(|((s, q), at)| (contribution(s, q, 0.0), at)).min_by(|a, b| a.0.total_cmp(&b.0))
-    };
-    while let Some((_, gone)) = worst(&left) {
-        left.remove(gone);
-        let weight = here.posterior.active[gone];
-        point.active.retain(|&i| i != weight);
-    }
-}
-
-/// Deletes the weight that earns least at its best precision, if that is less than `min_gain` and so it is of `many` – an
-/// eighth of them, each judged without those before it; a single one also if it is less than `surely`.
-fn delete_unearning(
-    core: &Core,
-    point: &mut Point,
-    here: &Position,
-    min_gain: f64,
-    (many, surely): (usize, f64),
-) -> bool {
-    if min_gain <= 0.0 {
-        return false;
-    }
-    let mut left = Leaving::new(core, here);
-    let earning = |left: &Leaving| {
-        let all = left.inside.iter().map(|&at| (left.earns(at), at));
-        all.filter(|(earns, _)| *earns < min_gain).collect::<Vec<_>>()
-    };
-    let count = earning(&left).len();
-    let (most, least) = if count < many { (count, surely) } else { ((count / 8).max(1), min_gain) };
-    for _ in 0..most {
-        let unearning = earning(&left);
-        let Some(&(_, gone)) =
-            unearning.iter().filter(|(earns, _)| *earns < least).min_by(|a, b| a.0.total_cmp(&b.0))
-        else {
-            break;
-        };
-        left.remove(gone);
-        let weight = here.posterior.active[gone];
-        point.active.retain(|&i| i != weight);
-    }
-    point.active.len() < here.posterior.active.len()
+    point.active.retain(|i| !left.gone.contains(i));
+    !left.gone.is_empty()
 }
 
 /// Removes a block of weights that share a precision if the model without it, refitted, is as good.

@@ -11,6 +11,17 @@ const PLAIN: usize = 20;
 /// What is left of a move in the next one.
 const SHARE: f64 = 0.7;
 
+/// A precision that changes by less than this an update is left to Newton's method.
+const GROWTH: f64 = 0.05;
+/// The rest has settled when its logarithms change by less than this.
+const SETTLED: f64 = 1e-3;
+/// Hardly determined: can be pruned at any time if q² ≤ s.
+const NOTHING: f64 = 1e-9;
+/// Little determined: can be pruned if q² ≤ s once the rest has settled.
+const LITTLE: f64 = 1e-3;
+/// Updates before anything is pruned.
+const WARM_UP: usize = 6;
+
 /// An update: θ is multiplied by `ratio ^ exponent`. The ratio can be negative (MAP with a shape below
 /// that of a flat hyperprior): no usable update then.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -38,14 +49,6 @@ pub(crate) struct Momentum {
     updates: usize,
 }
 
-/// The largest changes of logarithms that an update asked for.
-pub(crate) struct Moved {
-    /// Of precisions that one weight has for itself.
-    pub own: f64,
-    /// Of all others.
-    pub rest: f64,
-}
-
 impl Momentum {
     /// Of so many hyperparameters, by this rule; only MacKay's gathers.
     pub fn new(count: usize, rule: Updates) -> Momentum {
@@ -53,7 +56,7 @@ impl Momentum {
     }
 
     /// Moves the hyperparameters of a point, at which the log evidence is `objective`, by these steps; precisions of one
-    /// weight by what they have gathered too. At most `limit` each.
+    /// weight by what they have gathered too, at most `limit` each. The largest change asked for of all others.
     pub fn advance(
         &mut self,
         core: &Core,
@@ -61,22 +64,23 @@ impl Momentum {
         objective: f64,
         steps: &[f64],
         limit: f64,
-    ) -> Moved {
+    ) -> f64 {
         let gathers = self.updates >= PLAIN && self.rule == Updates::MacKay;
         if objective < self.objective {
             self.moved.fill(0.0);
         }
         (self.objective, self.updates) = (objective, self.updates + 1);
         let live = core.live(&point.active);
-        let mut largest = Moved { own: 0.0, rest: 0.0 };
+        let mut largest = 0.0_f64;
         for (h, step) in steps.iter().enumerate().filter(|(h, _)| live[*h]) {
             let hyper = &core.hypers[h];
             let moved = (point.x[h] + step).clamp(hyper.lower, hyper.upper) - point.x[h];
             let is_own = matches!(hyper.role, Role::Own(_));
             let further = if is_own && gathers { self.gathered(h, moved, limit) } else { moved };
             point.x[h] = (point.x[h] + further).clamp(hyper.lower, hyper.upper);
-            let largest = if is_own { &mut largest.own } else { &mut largest.rest };
-            *largest = largest.max(moved.abs());
+            if !is_own {
+                largest = largest.max(moved.abs());
+            }
         }
         largest
     }
@@ -102,6 +106,53 @@ pub(crate) fn proposals(core: &Core, x: &[f64], p: &Posterior, rule: Updates) ->
         rss: &p.rss,
     };
     propose(core, x, &moments, rule)
+}
+
+/// How far the updates of all weights at once have come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Progress {
+    Moves,
+    /// Weights have just been pruned.
+    Pruned,
+    /// Noise and the precisions of weights that stay have settled; those of weights that fail the exact test may still grow.
+    Kept,
+    /// All have settled.
+    Settled,
+}
+
+/// Prunes what is hardly determined and fails the exact test, q² ≤ s, after the update number `cycle`, which asked for these
+/// steps of each hyperparameter, and of those of no single weight for `rest` at most.
+pub(crate) fn progress(
+    core: &Core,
+    active: &mut Vec<usize>,
+    (gamma, mean): (&[f64], &[f64]),
+    steps: &[f64],
+    rest: f64,
+    cycle: usize,
+) -> Progress {
+    // q² ≤ s is m² ≤ γ Σ_ii
+    let leaves = |at: usize| mean[at] * mean[at] <= gamma[at] * (1.0 - gamma[at]);
+    let threshold = if rest < SETTLED { LITTLE } else { NOTHING };
+    let (mut at, mut all, mut kept, before) = (0, 0.0_f64, 0.0_f64, active.len());
+    active.retain(|&i| {
+        let here = at;
+        at += 1;
+        let Some((h, _)) = core.weights[i].own else { return true };
+        all = all.max(steps[h].abs());
+        if !leaves(here) {
+            kept = kept.max(steps[h].abs());
+        }
+        cycle < WARM_UP || gamma[here] > threshold || !leaves(here)
+    });
+    if active.len() < before {
+        Progress::Pruned
+    } else if rest < SETTLED && all < GROWTH {
+        Progress::Settled
+    } else if rest < SETTLED && kept < GROWTH {
+        Progress::Kept
+    } else {
+        Progress::Moves
+    }
 }
 
 /// What updates need of a posterior, in tilde units: k weights, and the classes of rows.

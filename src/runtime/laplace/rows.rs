@@ -63,9 +63,8 @@ impl Rows {
                 let (column, mut target) = (a.column(j), out.column_mut(j));
                 if d == 1 {
                     let rows = term.first..term.first + curvature.len();
-                    for (r, h) in rows.zip(curvature) {
-                        target[r] = h * column[r];
-                    }
+                    let (from, to) = (&column.as_slice()[rows.clone()], &mut target.as_mut_slice()[rows]);
+                    to.iter_mut().zip(from).zip(curvature).for_each(|((to, from), h)| *to = h * from);
                     continue;
                 }
                 for n in 0..term.likelihood.len() {

@@ -5,28 +5,19 @@ use super::factors::{factors, pull};
 use super::frame::Frame;
 use super::mode::NEARLY;
 use super::settle::{Position, flat_slope, settle};
-use super::span::{Last, Moments, ROUGH, Span};
+use super::span::{CLOSE, Last, Moments, ROUGH, Span};
 use crate::plan::ir::Curvature;
 use crate::runtime::control::{Control, Point};
 use crate::runtime::core::Role;
 use crate::runtime::factors::{Action, Move};
 use crate::runtime::greedy::{apply, best_move};
+use crate::runtime::leaving::{Leaving, TooLittle};
 use crate::runtime::solution::Failure;
 use crate::runtime::swap::{Inside, best_swap, swap};
-use crate::runtime::updates::{self, Momentum, propose};
+use crate::runtime::updates::{self, Momentum, Progress, progress, propose};
 
 /// Largest change of a log hyperparameter in one update.
 const STEP: f64 = 4.6;
-/// A precision that grows by less than this an update is left to the exact test.
-const GROWTH: f64 = 0.05;
-/// The rest has settled when it changes by less than this.
-const SETTLED: f64 = 1e-3;
-/// Hardly determined: can be pruned at any time if q² ≤ s.
-const NOTHING: f64 = 1e-9;
-/// Little determined: can be pruned if q² ≤ s once the rest has settled.
-const LITTLE: f64 = 1e-3;
-/// Updates before anything is pruned.
-const WARM_UP: usize = 8;
 /// Updates at most; the active set does the rest.
 const CYCLES: usize = 500;
 /// Slope at which the exact test may judge.
@@ -65,20 +56,9 @@ pub(super) fn batch(
         };
         let updates = propose(core, &point.x, &moments, control.options.updates);
         let steps: Vec<f64> = updates.iter().map(|update| update.step(STEP)).collect();
-        let moved = momentum.advance(core, point, here.log_evidence, &steps, STEP);
-        if cycle >= WARM_UP {
-            let threshold = if moved.rest < SETTLED { LITTLE } else { NOTHING };
-            let (mut at, before) = (0, point.active.len());
-            point.active.retain(|&i| {
-                let (gamma, m) = (here.gamma[at], here.mean[at]);
-                at += 1;
-                core.weights[i].own.is_none() || gamma > threshold || m * m > gamma * (1.0 - gamma)
-            });
-            if point.active.len() < before {
-                continue;
-            }
-        }
-        if moved.rest < SETTLED && moved.own < GROWTH {
+        let rest = momentum.advance(core, point, here.log_evidence, &steps, STEP);
+        let moments = (here.gamma.as_slice(), here.mean.as_slice());
+        if progress(core, &mut point.active, moments, &steps, rest, cycle) == Progress::Settled {
             return Ok(());
         }
     }
@@ -95,7 +75,7 @@ fn moments(
     warm: &mut [f64],
 ) -> Result<Moments, Failure> {
     if let Some(basis) = span.as_ref().filter(|s| point.active.len() > s.rank())
-        && let Ok(moments) = basis.moments(frame, point, NEARLY, last)
+        && let Ok(moments) = basis.moments(frame, point, CLOSE, last)
     {
         // where the weights start once there are few
         warm.fill(0.0);
@@ -160,11 +140,9 @@ fn settle_until_kept(
 ) -> Result<Position, Failure> {
     loop {
         let position = settle(frame, point, warm, frozen, NEAR, control)?;
-        let violators = position.violators(frame);
-        if violators.is_empty() || control.stopped.is_some() {
+        if control.stopped.is_some() || !leave(frame, point, warm, &position, TooLittle::settled(0.0))? {
             return Ok(position);
         }
-        delete_worst(frame, point, &position, violators);
     }
 }
 
@@ -179,19 +157,23 @@ pub(super) fn active_set(
     let mut block_added = vec![0_u8; frame.core.hypers.len()];
     let free = vec![false; frame.core.hypers.len()];
     let min_gain = control.options.min_gain;
+    // the evidence itself judges only where precisions have settled
+    let near = match control.options.curvature {
+        Curvature::Fixed => TooLittle::near(min_gain),
+        Curvature::Exact => TooLittle::settled(0.0),
+    };
     while control.may_go_on() {
-        settle_until_kept(frame, point, warm, &free, control)?;
-        let flat = flat_slope(frame, control.options.tol);
-        let position = settle(frame, point, warm, &free, flat, control)?;
+        let mut position = settle(frame, point, warm, &free, NEAR, control)?;
+        if control.stopped.is_none() {
+            if leave(frame, point, warm, &position, near)? {
+                continue;
+            }
+            position = settle(frame, point, warm, &free, flat_slope(frame, control.options.tol), control)?;
+        }
         if control.stopped.is_some() {
             return Ok(());
         }
-        let violators = position.violators(frame);
-        if !violators.is_empty() {
-            delete_worst(frame, point, &position, violators);
-            continue;
-        }
-        if delete_unearning(frame, point, warm, &position, control.options.curvature, min_gain)? {
+        if leave(frame, point, warm, &position, TooLittle::settled(min_gain))? {
             continue;
         }
         if change_block(frame, point, warm, &position, &mut block_added, control)? {
@@ -231,54 +213,67 @@ fn best_addition(frame: &Frame, point: &Point, here: &Expansion, added: &[u8]) -
     best_move(&frame.core, point, &factors(frame, here), outside)
 }
 
-/// Deletes the worst violator – an eighth of them while there are many.
-fn delete_worst(frame: &Frame, point: &mut Point, position: &Position, violators: Vec<usize>) {
-    let active = &position.here.active;
-    let mut ranked: Vec<(f64, usize)> =
-        violators.into_iter().map(|at| (position.earns(frame, &point.x, at), active[at])).collect();
-    ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let count = (ranked.len() / 8).max(1);
-    let gone: Vec<usize> = ranked[..count].iter().map(|r| r.1).collect();
-    point.active.retain(|i| !gone.contains(i));
-}
-
-/// Deletes the weight that earns least, if that is less than asked for: in the local Gaussian model, and by the
-/// evidence itself where that is the rule.
-fn delete_unearning(
+/// Deletes violators; if there are none, weights that earn too little, in the Gaussian at the mode, and by the evidence
+/// itself where that is the rule. Whether any went.
+fn leave(
     frame: &Frame,
     point: &mut Point,
     warm: &[f64],
     position: &Position,
-    rule: Curvature,
-    min_gain: f64,
+    too_little: TooLittle,
 ) -> Result<bool, Failure> {
-    if min_gain <= 0.0 {
-        return Ok(false);
-    }
-    let mut unearning: Vec<(f64, usize)> = Vec::new();
-    for (at, &i) in position.here.active.iter().enumerate() {
-        let earns = position.earns(frame, &point.x, at);
-        if frame.core.weights[i].own.is_some() && earns < min_gain {
-            unearning.push((earns, i));
-        }
-    }
-    unearning.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    for (_, gone) in unearning {
-        let mut without = point.clone();
-        without.active.retain(|&i| i != gone);
-        let deleted = match rule {
-            Curvature::Fixed => true,
-            Curvature::Exact => {
-                let there = Position::new(frame, &without, &mut warm.to_vec(), Curvature::Fixed)?;
-                position.objective - there.objective < min_gain
+    let here = &position.here;
+    let gone = match position.rule {
+        Curvature::Fixed => {
+            let (flat, k) = (here.flat, here.active.len());
+            let sigma = here.sigma.view((flat, flat), (k, k)).into_owned();
+            let mean = &here.mode.mean.as_slice()[flat..];
+            let mut left = Leaving::new(&frame.core, &here.active, &here.gamma, mean, sigma);
+            left.violators();
+            if left.gone.is_empty() {
+                left.unearning(too_little);
             }
-        };
-        if deleted {
-            *point = without;
-            return Ok(true);
+            left.gone
+        }
+        Curvature::Exact => leaving_by_evidence(frame, point, warm, position, too_little.min_gain)?,
+    };
+    point.active.retain(|i| !gone.contains(i));
+    Ok(!gone.is_empty())
+}
+
+/// The worst violators, an eighth of them while there are many; if there are none, the weight that earns least in the
+/// Gaussian at the mode of those without which the evidence is lower by less than `min_gain`.
+fn leaving_by_evidence(
+    frame: &Frame,
+    point: &Point,
+    warm: &[f64],
+    position: &Position,
+    min_gain: f64,
+) -> Result<Vec<usize>, Failure> {
+    let active = &position.here.active;
+    let ranked = |places: Vec<usize>| {
+        let earn = places.into_iter().map(|at| (position.earns(frame, &point.x, at), active[at]));
+        let mut ranked: Vec<(f64, usize)> = earn.collect();
+        ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        ranked
+    };
+    let violators = ranked(position.violators(frame));
+    if !violators.is_empty() {
+        return Ok(violators[..(violators.len() / 8).max(1)].iter().map(|v| v.1).collect());
+    }
+    let own = (0..active.len()).filter(|&at| frame.core.weights[active[at]].own.is_some());
+    for (earns, i) in ranked(own.collect()) {
+        if earns >= min_gain {
+            break;
+        }
+        let mut without = point.clone();
+        without.active.retain(|&other| other != i);
+        let there = Position::new(frame, &without, &mut warm.to_vec(), Curvature::Fixed)?;
+        if position.objective - there.objective < min_gain {
+            return Ok(vec![i]);
         }
     }
-    Ok(false)
+    Ok(Vec::new())
 }
 
 /// Takes out a block of weights that share a precision where the model without it is as good, or puts

@@ -75,6 +75,10 @@ fn is_split(term: &Likelihood, x: &[f64]) -> bool {
         if *count > 0.0 {
             let (low, high) = &mut range[usize::from(*y == 1.0)];
             (*low, *high) = (low.min(*x), high.max(*x));
+            let [no, yes] = range;
+            if no.1 >= yes.0 && yes.1 >= no.0 {
+                return false;
+            }
         }
     }
     let [no, yes] = range;

@@ -29,7 +29,7 @@ pub(super) struct Position {
     pub gradient: Vec<f64>,
     /// Log evidence and log hyperprior.
     pub objective: f64,
-    rule: Curvature,
+    pub rule: Curvature,
 }
 
 impl Position {

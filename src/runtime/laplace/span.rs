@@ -25,6 +25,10 @@ const LEAST: usize = 64;
 /// What updates may not see of a column, as a fraction of it: its square is what they see of that.
 pub(super) const ROUGH: f64 = 1e-4;
 
+/// Decrement of the last step that updates take, whose precisions will be others before the mode matters: curvature is off by the
+/// square root of it, in deviations of the posterior.
+pub(super) const CLOSE: f64 = 1e-5;
+
 /// A basis of the columns, and their coordinates.
 pub(super) struct Span {
     /// Q, R × r, and its transpose.
@@ -146,14 +150,15 @@ impl Span {
         let mut before = f64::INFINITY;
         for _ in 0..MOST {
             let Newton { root, factor, g, to } = self.newton(frame, s, &here.u, &here.rows)?;
-            let step = to - &here.v;
+            let step = &to - &here.v;
             let decrement = step.dot(&(s * (&g - &here.v)));
             if !decrement.is_finite() {
                 return Err(Failure::NonFinite { step: "mode" });
             }
             if decrement <= found || (decrement < SMALL * SMALL && decrement >= 0.25 * before) {
-                let At { u, v, psi, .. } = here;
-                return Ok(Mode { root, factor, log_joint: psi, at: Last { u, v } });
+                // the last step is taken too, without a look at the curvature there
+                let (u, v) = (s * &to, to);
+                return Ok(Mode { root, factor, log_joint: here.psi + 0.5 * decrement, at: Last { u, v } });
             }
             before = decrement;
             let mut size = 1.0;
