@@ -9,7 +9,7 @@ use sbl::{Compiler, CrossOptions, Fit, Model, Options, cross_validate};
 use crate::Result;
 use crate::programs as of;
 use crate::report::Row;
-use crate::sets::{Set, Split, folds, shuffled, splits};
+use crate::sets::{Set, Shuffles, Split, folds, splits};
 use crate::svm::{self, Target};
 
 /// One row of the table.
@@ -192,7 +192,7 @@ pub const ALL: &[Protocol] = &[
     },
     Protocol {
         name: "ripley",
-        text: "25 times 100 of the 250 training rows (seeds 1 to 25), width 0.5, 1000 test rows",
+        text: "25 times 100 of the 250 training rows (drawn one after the other from seed 1), width 0.5, 1000 test rows",
         machine: Some(false),
         program: of::CLASSES,
         ..RIPLEY
@@ -218,7 +218,7 @@ pub const ALL: &[Protocol] = &[
     },
     Protocol {
         name: "ripley-plain-100",
-        text: "ripley-plain on 100 subsets (seeds 1 to 100)",
+        text: "ripley-plain on 100 subsets (the 25 and the 75 next ones)",
         program: of::CLASSES_PLAIN,
         splits: |dir, most| ripley(dir, 100.min(most)),
         ..RIPLEY
@@ -366,8 +366,13 @@ fn repetitions(dir: &Path, train: &str, test: &str, first: usize, most: usize) -
 /// Random hundreds of the 250 training rows, by the seeds from 1.
 fn ripley(dir: &Path, most: usize) -> Result<Vec<Split>> {
     let all = Set::read(dir, "ripley_tr")?;
-    let subset = |seed: usize| all.select(&shuffled(all.rows(), seed as u64)[..100]);
-    (1..=most).map(|s| Ok(Split { train: subset(s), test: Set::read(dir, "ripley_te")? })).collect()
+    let mut shuffles = Shuffles::from_seed(1);
+    (0..most)
+        .map(|_| {
+            let train = all.select(&shuffles.next(all.rows())[..100]);
+            Ok(Split { train, test: Set::read(dir, "ripley_te")? })
+        })
+        .collect()
 }
 
 fn ida(dir: &Path, name: &str, most: usize) -> Result<Vec<Split>> {

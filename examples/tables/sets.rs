@@ -139,11 +139,24 @@ pub fn folds(pool: &Set, k: usize, most: usize) -> Vec<Split> {
 
 /// A shuffle by Knuth's multiplicative generator: the same everywhere.
 pub fn shuffled(n: usize, seed: u64) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..n).collect();
-    let mut state = seed;
-    for i in (1..n).rev() {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        order.swap(i, (state >> 33) as usize % (i + 1));
+    Shuffles::from_seed(seed).next(n)
+}
+
+/// One shuffle after the other from one seed.
+pub struct Shuffles(u64);
+
+impl Shuffles {
+    pub fn from_seed(seed: u64) -> Shuffles {
+        Shuffles(seed)
     }
-    order
+
+    /// The numbers below n (Fisher and Yates; Knuth's multiplicative generator).
+    pub fn next(&mut self, n: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..n).collect();
+        for i in (1..n).rev() {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            order.swap(i, (self.0 >> 33) as usize % (i + 1));
+        }
+        order
+    }
 }

@@ -4,7 +4,7 @@
 
 use nalgebra::{DMatrix, DMatrixView, DMatrixViewMut, DVector};
 
-use super::cross::dot;
+use super::cross::{dot, subtract};
 use super::poll::poll;
 use super::product::{copy_of, gemm};
 use super::wide::widest;
@@ -92,7 +92,7 @@ impl Cholesky {
             let (f, rest) = (x[0], &mut x[1..]);
             match small {
                 true => rest.iter_mut().zip(&column[1..]).for_each(|(x, l)| *x -= f * l),
-                false => subtract_multiple(rest, f, &column[1..]),
+                false => subtract(rest, f, &column[1..]),
             }
         }
         for j in (0..n).rev() {
@@ -254,14 +254,6 @@ impl<const W: usize> Tile<W> {
     }
 }
 
-/// y ← y − f x
-fn subtract_multiple(y: &mut [f64], f: f64, x: &[f64]) {
-    widest(
-        #[inline(always)]
-        || y.iter_mut().zip(x).for_each(|(y, x)| *y -= f * x),
-    );
-}
-
 /// Overwrites the lower triangle of A by L; the index of the first pivot that is not positive.
 fn factorise(mut a: DMatrixViewMut<'_, f64>) -> Result<(), usize> {
     let n = a.nrows();
@@ -309,7 +301,7 @@ fn solve_right_transposed(l: DMatrixView<'_, f64>, mut x: DMatrixViewMut<'_, f64
             let mut column = column.column_mut(0);
             let column = column.as_mut_slice();
             for k in 0..j {
-                subtract_multiple(column, l[(j, k)], before.column(k).as_slice());
+                subtract(column, l[(j, k)], before.column(k).as_slice());
             }
             let root = l[(j, j)];
             column.iter_mut().for_each(|x| *x /= root);

@@ -60,8 +60,8 @@ pub fn weighted_square(v: &[f64], h: &[f64]) -> f64 {
     )
 }
 
-/// a ← a − factor b, and what a · a is then.
-pub fn subtract(a: &mut [f64], factor: f64, b: &[f64]) -> f64 {
+/// a ← a − factor b
+pub fn subtract(a: &mut [f64], factor: f64, b: &[f64]) {
     widest(
         #[inline(always)]
         || {
@@ -70,7 +70,6 @@ pub fn subtract(a: &mut [f64], factor: f64, b: &[f64]) -> f64 {
             }
         },
     );
-    dot(a, a)
 }
 
 /// AᵀB (k × m) of A (n × k) and B (n × m).

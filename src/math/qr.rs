@@ -108,7 +108,8 @@ pub fn rank_up_to(a: &DMatrix<f64>, limit: usize, tolerance: f64) -> Option<usiz
         q.unscale_mut(norm);
         for (column, left) in rest.as_mut_slice().chunks_exact_mut(n).zip(&mut left) {
             let along = dot(q.as_slice(), column);
-            *left = subtract(column, along, q.as_slice()).sqrt();
+            subtract(column, along, q.as_slice());
+            *left = dot(column, column).sqrt();
         }
         basis.push(q);
     }

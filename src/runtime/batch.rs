@@ -3,9 +3,9 @@
 
 use super::control::{Control, Point};
 use super::core::{Core, Role};
-use super::posterior::{Gram, Posterior};
+use super::posterior::{Gram, Summary};
 use super::solution::Failure;
-use super::updates::{Momentum, Progress, progress, proposals};
+use super::updates::{Moments, Momentum, Progress, progress, propose};
 use crate::plan::ir::Updates;
 
 /// Largest change of a log hyperparameter in one update.
@@ -34,15 +34,23 @@ pub(crate) fn batch(
         if !control.may_go_on() {
             return Ok(());
         }
-        let posterior = Posterior::new(core, point, Some(&mut gram))?;
-        control.record(core, point, &posterior, phase);
-        let steps: Vec<f64> = proposals(core, &point.x, &posterior, control.options.updates)
+        let here = Summary::new(core, point, &mut gram)?;
+        control.note(core, point, here.log_evidence, here.jitter, phase);
+        let moments = Moments {
+            active: &point.active,
+            gamma: &here.gamma,
+            variance: &here.variance,
+            mean: &here.mean,
+            leverage: &here.leverage,
+            rss: &here.rss,
+        };
+        let steps: Vec<f64> = propose(core, &point.x, &moments, control.options.updates)
             .iter()
             .enumerate()
             .map(|(h, p)| if frozen[h] || (cycle < hold && is_noise[h]) { 0.0 } else { p.step(STEP) })
             .collect();
-        let rest = momentum.advance(core, point, posterior.log_evidence, &steps, STEP);
-        let moments = (posterior.gamma.as_slice(), posterior.mean.as_slice());
+        let rest = momentum.advance(core, point, here.log_evidence, &steps, STEP);
+        let moments = (here.gamma.as_slice(), here.mean.as_slice());
         // Newton's method takes those out that fail the exact test
         let progress = progress(core, &mut point.active, moments, &steps, rest, cycle);
         if cycle >= hold && matches!(progress, Progress::Kept | Progress::Settled) {

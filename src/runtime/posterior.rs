@@ -9,7 +9,7 @@ use super::control::Point;
 use super::core::Core;
 use super::solution::Failure;
 use crate::math::chol::{Cholesky, lower_times, square};
-use crate::math::cross::{cross, cross_vector, outer};
+use crate::math::cross::{cross, cross_vector, dot, outer, subtract};
 use crate::math::gram::gram;
 use crate::math::product::{times, transposed_times};
 use crate::math::qr;
@@ -60,12 +60,24 @@ pub(crate) struct Detail {
     pub sigma: DMatrix<f64>,
 }
 
-/// ΦᵀΦ of a set of columns.
+/// What updates ask of a posterior, in tilde units.
+pub(crate) struct Summary {
+    pub mean: Vec<f64>,
+    pub gamma: Vec<f64>,
+    pub variance: Vec<f64>,
+    pub leverage: Vec<f64>,
+    pub rss: Vec<f64>,
+    pub log_evidence: f64,
+    pub jitter: f64,
+}
+
+/// ΦᵀΦ and Φᵀt of a set of columns.
 #[derive(Default)]
 pub(crate) struct Gram {
     /// Where a weight stands in the products; beyond them if it is not there.
     position: Vec<usize>,
     products: DMatrix<f64>,
+    targets: Vec<f64>,
 }
 
 impl Gram {
@@ -76,6 +88,8 @@ impl Gram {
         }
         if self.position.is_empty() || columns.iter().any(|&i| self.position[i] == usize::MAX) {
             self.products = gram(&core.phi.select_columns(columns));
+            let t = core.t.as_slice();
+            self.targets = columns.iter().map(|&i| dot(column_of(core, i), t)).collect();
             self.position = vec![usize::MAX; core.weights.len()];
             columns.iter().enumerate().for_each(|(at, &i)| self.position[i] = at);
         }
@@ -96,20 +110,90 @@ impl Gram {
     }
 }
 
+impl Summary {
+    /// Of the posterior at a point. Where products of columns serve, no matrix of the size of the data is made, and the mean
+    /// is not refined.
+    pub fn new(core: &Core, point: &Point, products: &mut Gram) -> Result<Summary, Failure> {
+        let Some(products) = products.cover(core, &point.active) else {
+            return Ok(Posterior::new(core, point, None)?.summary());
+        };
+        let (d, roots) = scales(core, point)?;
+        let mut b = products.scaled(&point.active, roots[0], &d);
+        add_identity(&mut b);
+        let factor = Cholesky::new(&b).map_err(|p| not_positive(core, point, p.0))?;
+        let root_inverse = factor.lower_inverse();
+        let variance: Vec<f64> = root_inverse.column_iter().map(|c| c.norm_squared()).collect();
+        let gamma: Vec<f64> = variance.iter().map(|v| (1.0 - v).max(0.0)).collect();
+        let right = point.active.iter().zip(&d).map(|(&i, d)| d * products.targets[products.position[i]]);
+        let mean = factor.solve(&(DVector::from_iterator(d.len(), right) * (roots[0] * roots[0])));
+        let mut residual = core.t.clone();
+        for ((&i, d), m) in point.active.iter().zip(&d).zip(mean.iter()) {
+            subtract(residual.as_mut_slice(), d * m, column_of(core, i));
+        }
+        let rss = roots[0] * roots[0] * residual.norm_squared();
+        let (q_flat, r_flat) = flat_basis(core, &roots)?;
+        let log_evidence = evidence(core, point, &factor, &r_flat, rss + mean.norm_squared())?;
+        Ok(Summary {
+            leverage: vec![gamma.iter().sum::<f64>() + q_flat.ncols() as f64],
+            rss: vec![rss],
+            mean: mean.as_slice().to_vec(),
+            gamma,
+            variance,
+            log_evidence,
+            jitter: factor.jitter(),
+        })
+    }
+}
+
+/// L = const + ½ Σ_c n_c η_c − ½ ln|B| − ½ ln|F̃ᵀF̃| − ½ (r̃·r̃ + m̃·m̃)
+fn evidence(
+    core: &Core,
+    point: &Point,
+    factor: &Cholesky,
+    r_flat: &DMatrix<f64>,
+    squares: f64,
+) -> Result<f64, Failure> {
+    let mut l = core.constant;
+    for class in &core.classes {
+        l += 0.5 * class.count * class.log.at(&point.x);
+    }
+    l -= 0.5 * factor.ln_det();
+    l -= (0..r_flat.nrows()).map(|j| r_flat[(j, j)].ln()).sum::<f64>();
+    l -= 0.5 * squares;
+    if l.is_finite() { Ok(l) } else { Err(Failure::NonFinite { step: "log evidence" }) }
+}
+
+/// Prior deviations of the active weights, and roots of the precisions of the rows.
+fn scales(core: &Core, point: &Point) -> Result<(Vec<f64>, Vec<f64>), Failure> {
+    let roots = core.roots(&point.x);
+    let d: Vec<f64> = point.active.iter().map(|&i| (-0.5 * core.weights[i].log.at(&point.x)).exp()).collect();
+    match roots.iter().chain(&d).all(|v| v.is_finite() && *v > 0.0) {
+        true => Ok((d, roots)),
+        false => Err(Failure::NonFinite { step: "precisions" }),
+    }
+}
+
+fn column_of(core: &Core, i: usize) -> &[f64] {
+    let n = core.phi.nrows();
+    &core.phi.as_slice()[i * n..][..n]
+}
+
+/// The failure of a factorisation at this pivot, which names the weight.
+fn not_positive(core: &Core, point: &Point, pivot: usize) -> Failure {
+    let pivot = pivot.min(point.active.len().saturating_sub(1));
+    let weight = point.active.get(pivot).map_or(pivot, |&i| core.weights[i].index);
+    Failure::NotPositiveDefinite { step: "posterior", pivot: weight }
+}
+
 impl Posterior {
     /// Posterior at a point. `products` of columns are kept from one point to the next, if wanted.
     pub fn new(core: &Core, point: &Point, products: Option<&mut Gram>) -> Result<Posterior, Failure> {
         let k = point.active.len();
-        let roots = core.roots(&point.x);
-        let d: Vec<f64> =
-            point.active.iter().map(|&i| (-0.5 * core.weights[i].log.at(&point.x)).exp()).collect();
-        if roots.iter().chain(&d).any(|v| !(v.is_finite() && *v > 0.0)) {
-            return Err(Failure::NonFinite { step: "precisions" });
-        }
+        let (d, roots) = scales(core, point)?;
         let n = core.t.len();
         let mut phi = DMatrix::zeros(n, k);
         for ((to, &i), d) in phi.as_mut_slice().chunks_exact_mut(n.max(1)).zip(&point.active).zip(&d) {
-            let from = &core.phi.as_slice()[i * n..][..n];
+            let from = column_of(core, i);
             for (class, root) in core.classes.iter().zip(&roots) {
                 let (to, from) = (&mut to[class.rows.clone()], &from[class.rows.clone()]);
                 to.iter_mut().zip(from).for_each(|(to, from)| *to = d * root * from);
@@ -125,14 +209,14 @@ impl Posterior {
         }
         let t = t.column(0).into_owned();
         let dual = k > core.t.len();
-        let failed = |step: &'static str, pivot: usize| Failure::NotPositiveDefinite { step, pivot };
         let (factor, root_inverse): (Cholesky, DMatrix<f64>);
         let (mean, residual, gamma, variance): (_, _, Vec<f64>, Vec<f64>);
         let mut inner = DMatrix::zeros(0, 0);
         if dual {
             let mut kernel = outer(&phi);
             add_identity(&mut kernel);
-            factor = Cholesky::new(&kernel).map_err(|p| failed("posterior in the space of rows", p.0))?;
+            let step = "posterior in the space of rows";
+            factor = Cholesky::new(&kernel).map_err(|p| Failure::NotPositiveDefinite { step, pivot: p.0 })?;
             root_inverse = factor.lower_inverse();
             residual = factor.solve(&t);
             mean = cross_vector(&phi, &residual);
@@ -145,9 +229,7 @@ impl Posterior {
             };
             let mut b = inner.clone();
             add_identity(&mut b);
-            factor = Cholesky::new(&b).map_err(|p| {
-                failed("posterior", p.0.min(k.saturating_sub(1))).with_weight(core, &point.active)
-            })?;
+            factor = Cholesky::new(&b).map_err(|p| not_positive(core, point, p.0))?;
             root_inverse = factor.lower_inverse();
             let mut m = factor.solve(&cross_vector(&phi, &t));
             let mut r = &t - &phi * &m;
@@ -179,22 +261,22 @@ impl Posterior {
             inner,
         };
         posterior.sum_over_classes(core);
-        posterior.log_evidence = posterior.evidence(core, point);
-        if !posterior.log_evidence.is_finite() {
-            return Err(Failure::NonFinite { step: "log evidence" });
-        }
+        let squares = posterior.residual.norm_squared() + posterior.mean.norm_squared();
+        posterior.log_evidence = evidence(core, point, &posterior.factor, &posterior.r_flat, squares)?;
         Ok(posterior)
     }
 
-    /// L = const + ½ Σ_c n_c η_c − ½ ln|B| − ½ ln|F̃ᵀF̃| − ½ (r̃·r̃ + m̃·m̃)
-    fn evidence(&self, core: &Core, point: &Point) -> f64 {
-        let mut l = core.constant;
-        for class in &core.classes {
-            l += 0.5 * class.count * class.log.at(&point.x);
+    /// What updates ask of it.
+    fn summary(self) -> Summary {
+        Summary {
+            mean: self.mean.as_slice().to_vec(),
+            jitter: self.factor.jitter(),
+            gamma: self.gamma,
+            variance: self.variance,
+            leverage: self.leverage,
+            rss: self.rss,
+            log_evidence: self.log_evidence,
         }
-        l -= 0.5 * self.factor.ln_det();
-        l -= (0..self.r_flat.nrows()).map(|j| self.r_flat[(j, j)].ln()).sum::<f64>();
-        l - 0.5 * (self.residual.norm_squared() + self.mean.norm_squared())
     }
 
     fn sum_over_classes(&mut self, core: &Core) {
@@ -286,19 +368,6 @@ impl Posterior {
     /// Jitter that the factorisation needed.
     pub fn jitter(&self) -> f64 {
         self.factor.jitter()
-    }
-}
-
-impl Failure {
-    /// Turns the position in the factor into the index of the weight.
-    fn with_weight(self, core: &Core, active: &[usize]) -> Failure {
-        match self {
-            Failure::NotPositiveDefinite { step, pivot } => Failure::NotPositiveDefinite {
-                step,
-                pivot: active.get(pivot).map_or(pivot, |&i| core.weights[i].index),
-            },
-            other => other,
-        }
     }
 }
 

@@ -154,7 +154,8 @@ impl Basis {
             for (column, left) in rest.as_mut_slice().chunks_exact_mut(v.len()).zip(&mut left) {
                 let along = dot(v.as_slice(), column);
                 if *left > 0.0 {
-                    *left = subtract(column, along, v.as_slice()).sqrt();
+                    subtract(column, along, v.as_slice());
+                    *left = dot(column, column).sqrt();
                 }
                 row.push(along);
             }
