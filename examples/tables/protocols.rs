@@ -293,6 +293,7 @@ pub const ALL: &[Protocol] = &[
         name: "ordinal-toy-1000",
         text: "the set of 1,000 rows of Li and de Rijke, 20,000 test rows",
         widths: &[1.0, 1.5, 2.0, 3.0],
+        folds: 10,
         splits: |d, _| repetitions(d, "ord_toy1000_train", "ord_toy1000_test", 0, 1),
         ..ORDERED_BASE
     },

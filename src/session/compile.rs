@@ -1,6 +1,6 @@
 //! From text to a compiled model: one `let` per stage.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::bind::Bound;
 use crate::check::{self, Loader, NoFiles, typed};
@@ -104,6 +104,8 @@ struct Compiled {
     imports: Vec<Import>,
     sources: SourceMap,
     module: syntax::ast::Module,
+    /// Of the typed model, once it has been asked for.
+    fingerprint: OnceLock<String>,
     typed: typed::Model,
     dag: Dag,
     plan: Result<Plan, Diagnostics>,
@@ -318,8 +320,18 @@ impl Compiler {
                     let recipe = Recipe { model: Some(typed.name.clone()), hosts, ..self.recipe.clone() };
                     let (sources, module, dag) = (sources.clone(), module.value.clone(), dag.value);
                     let (imports, source) = (imports.clone(), text.clone());
-                    let compiled =
-                        Compiled { recipe, source, imports, sources, module, typed, dag, plan, warnings };
+                    let compiled = Compiled {
+                        recipe,
+                        source,
+                        imports,
+                        sources,
+                        module,
+                        fingerprint: OnceLock::new(),
+                        typed,
+                        dag,
+                        plan,
+                        warnings,
+                    };
                     models.push(Model { inner: Arc::new(compiled) });
                 }
             }
@@ -475,7 +487,8 @@ impl Model {
 
     /// Checksum of the typed model, as it is printed: a fit belongs to one meaning of its source.
     pub(crate) fn fingerprint(&self) -> String {
-        super::file::hex(check::print_typed(self.typed()).as_bytes())
+        let of_text = || super::file::hex(check::print_typed(self.typed()).as_bytes());
+        self.inner.fingerprint.get_or_init(of_text).clone()
     }
 
     pub(crate) fn recipe(&self) -> &Recipe {
