@@ -3,9 +3,9 @@
 
 use super::control::{Control, Point};
 use super::core::{Core, Role};
-use super::posterior::{Gram, Summary};
+use super::posterior::Gram;
 use super::solution::Failure;
-use super::updates::{Moments, Momentum, Progress, progress, propose};
+use super::updates::{Momentum, Progress, Summary, progress, propose};
 use crate::plan::ir::Updates;
 
 /// Largest change of a log hyperparameter in one update.
@@ -36,23 +36,14 @@ pub(crate) fn batch(
         }
         let here = Summary::new(core, point, &mut gram)?;
         control.note(core, point, here.log_evidence, here.jitter, phase);
-        let moments = Moments {
-            active: &point.active,
-            gamma: &here.gamma,
-            variance: &here.variance,
-            mean: &here.mean,
-            leverage: &here.leverage,
-            rss: &here.rss,
-        };
-        let steps: Vec<f64> = propose(core, &point.x, &moments, control.options.updates)
+        let steps: Vec<f64> = propose(core, &point.x, &here.moments(&point.active), control.options.updates)
             .iter()
             .enumerate()
             .map(|(h, p)| if frozen[h] || (cycle < hold && is_noise[h]) { 0.0 } else { p.step(STEP) })
             .collect();
         let rest = momentum.advance(core, point, here.log_evidence, &steps, STEP);
-        let moments = (here.gamma.as_slice(), here.mean.as_slice());
         // Newton's method takes those out that fail the exact test
-        let progress = progress(core, &mut point.active, moments, &steps, rest, cycle);
+        let progress = progress(core, &mut point.active, &here, &steps, rest, cycle);
         if cycle >= hold && matches!(progress, Progress::Kept | Progress::Settled) {
             return Ok(());
         }

@@ -8,6 +8,7 @@ use nalgebra::{DMatrix, DVector};
 use super::control::Point;
 use super::core::Core;
 use super::solution::Failure;
+use super::updates::Summary;
 use crate::math::chol::{Cholesky, lower_times, square};
 use crate::math::cross::{cross, cross_vector, dot, outer, subtract};
 use crate::math::gram::gram;
@@ -58,17 +59,6 @@ pub(crate) struct Posterior {
 pub(crate) struct Detail {
     /// Σ̃ = B⁻¹, k × k.
     pub sigma: DMatrix<f64>,
-}
-
-/// What updates ask of a posterior, in tilde units.
-pub(crate) struct Summary {
-    pub mean: Vec<f64>,
-    pub gamma: Vec<f64>,
-    pub variance: Vec<f64>,
-    pub leverage: Vec<f64>,
-    pub rss: Vec<f64>,
-    pub log_evidence: f64,
-    pub jitter: f64,
 }
 
 /// ΦᵀΦ and Φᵀt of a set of columns.

@@ -125,7 +125,7 @@ pub(crate) enum Progress {
 pub(crate) fn progress(
     core: &Core,
     active: &mut Vec<usize>,
-    (gamma, mean): (&[f64], &[f64]),
+    Summary { gamma, mean, .. }: &Summary,
     steps: &[f64],
     rest: f64,
     cycle: usize,
@@ -163,6 +163,25 @@ pub(crate) struct Moments<'a> {
     pub mean: &'a [f64],
     pub leverage: &'a [f64],
     pub rss: &'a [f64],
+}
+
+/// The same on its own, where no posterior is kept.
+pub(crate) struct Summary {
+    pub gamma: Vec<f64>,
+    pub variance: Vec<f64>,
+    pub mean: Vec<f64>,
+    pub leverage: Vec<f64>,
+    pub rss: Vec<f64>,
+    pub log_evidence: f64,
+    pub jitter: f64,
+}
+
+impl Summary {
+    /// Of these weights.
+    pub fn moments<'a>(&'a self, active: &'a [usize]) -> Moments<'a> {
+        let Summary { gamma, variance, mean, leverage, rss, .. } = self;
+        Moments { active, gamma, variance, mean, leverage, rss }
+    }
 }
 
 /// See [`proposals`].

@@ -5,7 +5,7 @@ use super::factors::{factors, pull};
 use super::frame::Frame;
 use super::mode::NEARLY;
 use super::settle::{Position, flat_slope, settle};
-use super::span::{CLOSE, Last, Moments, ROUGH, Span};
+use super::span::{CLOSE, Last, ROUGH, Span};
 use crate::plan::ir::Curvature;
 use crate::runtime::control::{Control, Point};
 use crate::runtime::core::Role;
@@ -14,7 +14,7 @@ use crate::runtime::greedy::{apply, best_move};
 use crate::runtime::leaving::{Leaving, TooLittle};
 use crate::runtime::solution::Failure;
 use crate::runtime::swap::{Inside, best_swap, swap};
-use crate::runtime::updates::{self, Momentum, Progress, progress, propose};
+use crate::runtime::updates::{Momentum, Progress, Summary, progress, propose};
 
 /// Largest change of a log hyperparameter in one update.
 const STEP: f64 = 4.6;
@@ -46,19 +46,10 @@ pub(super) fn batch(
         }
         let here = moments(frame, point, &mut span, &mut last, warm)?;
         control.note(core, point, here.log_evidence, here.jitter, "update precisions");
-        let moments = updates::Moments {
-            active: &point.active,
-            gamma: &here.gamma,
-            variance: &here.variance,
-            mean: &here.mean,
-            leverage: &here.leverage,
-            rss: &here.rss,
-        };
-        let updates = propose(core, &point.x, &moments, control.options.updates);
+        let updates = propose(core, &point.x, &here.moments(&point.active), control.options.updates);
         let steps: Vec<f64> = updates.iter().map(|update| update.step(STEP)).collect();
         let rest = momentum.advance(core, point, here.log_evidence, &steps, STEP);
-        let moments = (here.gamma.as_slice(), here.mean.as_slice());
-        if progress(core, &mut point.active, moments, &steps, rest, cycle) == Progress::Settled {
+        if progress(core, &mut point.active, &here, &steps, rest, cycle) == Progress::Settled {
             return Ok(());
         }
     }
@@ -73,7 +64,7 @@ fn moments(
     span: &mut Option<Span>,
     last: &mut Option<Last>,
     warm: &mut [f64],
-) -> Result<Moments, Failure> {
+) -> Result<Summary, Failure> {
     if let Some(basis) = span.as_ref().filter(|s| point.active.len() > s.rank())
         && let Ok(moments) = basis.moments(frame, point, CLOSE, last)
     {
@@ -86,7 +77,7 @@ fn moments(
     }
     *span = None;
     let here = Expansion::to(NEARLY, frame, point, warm)?;
-    Ok(Moments {
+    Ok(Summary {
         variance: (0..here.active.len()).map(|at| here.variance(at)).collect(),
         mean: here.mode.mean.as_slice()[here.flat..].to_vec(),
         log_evidence: here.log_evidence,

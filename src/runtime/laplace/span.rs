@@ -19,6 +19,7 @@ use crate::runtime::compress::order;
 use crate::runtime::control::Point;
 use crate::runtime::reduce::Basis;
 use crate::runtime::solution::Failure;
+use crate::runtime::updates::Summary;
 
 /// Fewer weights than these are not worth a basis.
 const LEAST: usize = 64;
@@ -36,18 +37,6 @@ pub(super) struct Span {
     transposed: DMatrix<f64>,
     /// C, r × m.
     coordinates: DMatrix<f64>,
-}
-
-/// The Gaussian at the mode, as far as updates ask for it, in tilde units: w = D w̃.
-pub(super) struct Moments {
-    pub gamma: Vec<f64>,
-    pub variance: Vec<f64>,
-    pub mean: Vec<f64>,
-    pub log_evidence: f64,
-    pub jitter: f64,
-    /// Of each class, as in an [`super::expansion::Expansion`].
-    pub leverage: Vec<f64>,
-    pub rss: Vec<f64>,
 }
 
 impl Span {
@@ -87,7 +76,7 @@ impl Span {
         point: &Point,
         found: f64,
         last: &mut Option<Last>,
-    ) -> Result<Moments, Failure> {
+    ) -> Result<Summary, Failure> {
         let core = &frame.core;
         let d: Vec<f64> =
             point.active.iter().map(|&i| (-0.5 * core.weights[i].log.at(&point.x)).exp()).collect();
@@ -110,7 +99,7 @@ impl Span {
         }
         let (mean, jitter) = (c.transpose() * &mode.at.v, mode.factor.jitter());
         *last = Some(mode.at);
-        Ok(Moments {
+        Ok(Summary {
             variance: gamma.iter().map(|gamma| 1.0 - gamma).collect(),
             gamma,
             mean: mean.as_slice().to_vec(),
