@@ -5,11 +5,13 @@
 use nalgebra::{DMatrix, DMatrixView, DMatrixViewMut, DVector};
 
 use super::cross::{dot, subtract};
+use super::panels::Panels;
 use super::poll::poll;
 use super::product::{copy_of, gemm};
-use super::wide::widest;
 
-/// Blocks up to this size are factorised and solved column by column.
+/// Blocks up to this size are factorised, solved and inverted in vectors of fixed length.
+const SMALL: usize = 128;
+/// Blocks up to this size are solved from the right column by column.
 const BASE: usize = 32;
 /// Columns of a symmetric product at a time.
 const PANEL: usize = 64;
@@ -156,114 +158,15 @@ pub fn lower_times(x: &DMatrix<f64>, a: &DMatrix<f64>) -> DMatrix<f64> {
     out
 }
 
-/// A small block, its rows or its columns one after the other and 0 beyond it: loops of one length are compiled to vectors.
-#[repr(align(64))]
-struct Tile<const W: usize>([[f64; W]; W]);
-
-impl<const W: usize> Tile<W> {
-    fn zero() -> Tile<W> {
-        Tile([[0.0; W]; W])
-    }
-
-    fn rows_of(a: DMatrixView<'_, f64>) -> Tile<W> {
-        let mut tile = Tile::zero();
-        for (j, column) in a.column_iter().enumerate() {
-            tile.0.iter_mut().zip(column.as_slice()).for_each(|(row, x)| row[j] = *x);
-        }
-        tile
-    }
-
-    fn write(&self, a: &mut DMatrixViewMut<'_, f64>) {
-        for (j, mut column) in a.column_iter_mut().enumerate() {
-            column.as_mut_slice().iter_mut().zip(&self.0).for_each(|(x, row)| *x = row[j]);
-        }
-    }
-
-    /// Columns of the lower triangle of a view ← those of L; the index of the first pivot that is not positive.
-    fn factorise(mut a: DMatrixViewMut<'_, f64>) -> Result<(), usize> {
-        let n = a.nrows();
-        let mut columns = Tile::<W>::zero();
-        for (j, column) in columns.0[..n].iter_mut().enumerate() {
-            column[j..n].copy_from_slice(&a.column(j).as_slice()[j..]);
-        }
-        widest(
-            #[inline(always)]
-            || {
-                for j in 0..n {
-                    let mut column = columns.0[j];
-                    for before in &columns.0[..j] {
-                        let f = before[j];
-                        for i in 0..W {
-                            column[i] -= before[i] * f;
-                        }
-                    }
-                    let pivot = column[j];
-                    if !(pivot > 0.0 && pivot.is_finite()) {
-                        return Err(j);
-                    }
-                    let root = pivot.sqrt();
-                    column.iter_mut().for_each(|x| *x /= root);
-                    columns.0[j] = column;
-                }
-                Ok(())
-            },
-        )?;
-        for (j, column) in columns.0[..n].iter().enumerate() {
-            a.column_mut(j).as_mut_slice()[j..].copy_from_slice(&column[j..n]);
-        }
-        Ok(())
-    }
-
-    /// X ← L⁻¹ X
-    fn solve(l: DMatrixView<'_, f64>, mut x: DMatrixViewMut<'_, f64>) {
-        let lower = Tile::<W>::rows_of(l);
-        for start in (0..x.ncols()).step_by(W) {
-            let mut part = x.columns_range_mut(start..x.ncols().min(start + W));
-            let mut rows = Tile::rows_of(part.as_view());
-            lower.solve_rows(&mut rows, l.nrows());
-            rows.write(&mut part);
-        }
-    }
-
-    /// L ← L⁻¹
-    fn invert(mut l: DMatrixViewMut<'_, f64>) {
-        let n = l.nrows();
-        let mut inverse = Tile::<W>::zero();
-        inverse.0[..n].iter_mut().enumerate().for_each(|(i, row)| row[i] = 1.0);
-        Tile::rows_of(l.as_view()).solve_rows(&mut inverse, n);
-        inverse.write(&mut l);
-    }
-
-    /// Rows of X ← those of L⁻¹ X, all columns at once; these are the n rows of L.
-    fn solve_rows(&self, x: &mut Tile<W>, n: usize) {
-        widest(
-            #[inline(always)]
-            || {
-                for (i, l) in self.0[..n].iter().enumerate() {
-                    let mut row = x.0[i];
-                    for (before, f) in x.0[..i].iter().zip(l) {
-                        for j in 0..W {
-                            row[j] -= before[j] * f;
-                        }
-                    }
-                    row.iter_mut().for_each(|x| *x /= l[i]);
-                    x.0[i] = row;
-                }
-            },
-        );
-    }
-}
-
-/// Overwrites the lower triangle of A by L; the index of the first pivot that is not positive.
+/// Overwrites the lower triangle of A by L, and some of the upper one; the index of the first pivot that is not positive.
 fn factorise(mut a: DMatrixViewMut<'_, f64>) -> Result<(), usize> {
     let n = a.nrows();
-    if n <= BASE {
+    if n <= SMALL {
         poll();
-        return match n {
-            0..=8 => Tile::<8>::factorise(a),
-            9..=16 => Tile::<16>::factorise(a),
-            _ => Tile::<BASE>::factorise(a),
-        };
+        let mut panels = Panels::of(a.as_view());
+        panels.factorise()?;
+        panels.write(&mut a);
+        return Ok(());
     }
     let h = n / 2;
     let (mut left, mut right) = a.columns_range_pair_mut(0..h, h..n);
@@ -319,13 +222,9 @@ fn solve_right_transposed(l: DMatrixView<'_, f64>, mut x: DMatrixViewMut<'_, f64
 /// X ← L⁻¹ X
 fn solve_left(l: DMatrixView<'_, f64>, mut x: DMatrixViewMut<'_, f64>) {
     let n = l.nrows();
-    if n <= BASE {
+    if n <= SMALL {
         poll();
-        return match n {
-            0..=8 => Tile::<8>::solve(l, x),
-            9..=16 => Tile::<16>::solve(l, x),
-            _ => Tile::<BASE>::solve(l, x),
-        };
+        return Panels::of(l).solve_left(x);
     }
     let h = n / 2;
     let (mut top, mut bottom) = x.rows_range_pair_mut(0..h, h..n);
@@ -337,13 +236,10 @@ fn solve_left(l: DMatrixView<'_, f64>, mut x: DMatrixViewMut<'_, f64>) {
 /// L ← L⁻¹
 fn invert_lower(mut l: DMatrixViewMut<'_, f64>) {
     let n = l.nrows();
-    if n <= BASE {
+    if n <= SMALL {
         poll();
-        return match n {
-            0..=8 => Tile::<8>::invert(l),
-            9..=16 => Tile::<16>::invert(l),
-            _ => Tile::<BASE>::invert(l),
-        };
+        let panels = Panels::of(l.as_view());
+        return panels.invert(l);
     }
     // [L11 0; L21 L22]⁻¹ = [L11⁻¹ 0; −L22⁻¹ L21 L11⁻¹  L22⁻¹]
     let h = n / 2;
@@ -368,7 +264,7 @@ mod tests {
 
     #[test]
     fn factor_solve_and_inverse_agree_with_the_matrix() {
-        for n in [1, 2, 31, 32, 33, 64, 100, 257] {
+        for n in (1..=17).chain([31, 32, 33, 64, 100, 128, 129, 257]) {
             let a = matrix(n);
             let f = Cholesky::new(&a).unwrap();
             assert_eq!(f.jitter(), 0.0);

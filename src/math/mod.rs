@@ -7,6 +7,7 @@ pub mod exp;
 pub mod gram;
 pub mod lbfgs;
 pub mod newton;
+mod panels;
 pub mod parallel;
 pub mod parts;
 pub mod poll;

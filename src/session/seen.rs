@@ -15,6 +15,12 @@ use crate::math::wide::widest;
 /// With more inputs than this no row can be placed in a picture.
 const DRAWN: usize = 2;
 
+/// Numbers that are looked at together.
+const LANES: usize = 8;
+const BLOCK: usize = 512;
+/// A range has fewer cells than these.
+const CELLS: usize = 1 << 10;
+
 /// Kept with a fit. Categories are codes.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Seen {
@@ -85,54 +91,84 @@ impl Seen {
 impl Spread {
     /// Of values that are not missing; all 0 if there are none.
     pub fn of(values: &[f64], levels: bool) -> Spread {
-        let (mut keys, low, high) = match all_finite(values) {
-            true => keys(values),
-            false => keys(&values.iter().copied().filter(|x| x.is_finite()).collect::<Vec<_>>()),
-        };
-        if keys.is_empty() {
+        if !all_finite(values) {
+            return Spread::of(&values.iter().copied().filter(|x| x.is_finite()).collect::<Vec<_>>(), levels);
+        }
+        if values.is_empty() {
             return Spread { low: 0.0, middle: 0.0, high: 0.0 };
         }
-        let (low, high) = (of_key(low), of_key(high));
-        if levels {
-            return Spread { low, middle: most_frequent(&mut keys), high };
+        let (low, high) = range(values);
+        if levels || low == high {
+            return Spread { low, middle: if levels { most_frequent(values) } else { low }, high };
         }
-        let half = (keys.len() - 1) / 2;
-        let median = of_key(*keys.select_nth_unstable(half).1);
         // the largest power of ten that is at most a hundredth of the range; inwards, where the model was defined
         let digits = 2_i32.saturating_sub((high - low).log10().floor() as i32);
+        let middle = median(values, low, high, digits);
         let (low, high) = (at_digit(low, digits, f64::ceil), at_digit(high, digits, f64::floor));
-        let middle = at_digit(median, digits, f64::round).clamp(low, high);
-        Spread { low, middle, high }
+        Spread { low, middle: middle.clamp(low, high), high }
     }
 }
 
-/// The key of each number, the lowest and the highest.
-fn keys(values: &[f64]) -> (Vec<i64>, i64, i64) {
-    let mut keys = vec![0; values.len()];
-    let (mut low, mut high) = (i64::MAX, i64::MIN);
+/// The lowest and the highest.
+fn range(values: &[f64]) -> (f64, f64) {
     widest(
         #[inline(always)]
         || {
-            for (to, x) in keys.iter_mut().zip(values) {
-                *to = key(*x);
-                low = low.min(*to);
-                high = high.max(*to);
+            let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+            let (chunks, rest) = values.as_chunks::<LANES>();
+            for chunk in chunks {
+                for lane in 0..LANES {
+                    low[lane] = if chunk[lane] < low[lane] { chunk[lane] } else { low[lane] };
+                    high[lane] = if chunk[lane] > high[lane] { chunk[lane] } else { high[lane] };
+                }
             }
+            let (low, high) = (low.iter().chain(rest), high.iter().chain(rest));
+            // of a zero without its sign
+            (
+                low.fold(f64::INFINITY, |a, b| a.min(*b)) + 0.0,
+                high.fold(f64::NEG_INFINITY, |a, b| a.max(*b)) + 0.0,
+            )
         },
-    );
-    (keys, low, high)
+    )
 }
 
-/// A whole number in the order of the numbers: whole numbers are compared and selected faster.
+/// The (lower) median of numbers between these two at so many decimals, by how many of them round to each number of so many.
+fn median(values: &[f64], low: f64, high: f64, digits: i32) -> f64 {
+    let half = (values.len() - 1) / 2;
+    let scale = 10_f64.powi(digits.abs());
+    let cell = |x: f64| cell(x, scale, digits);
+    let (first, cells) = (cell(low), cell(high) - cell(low) + 1.0);
+    if !(scale.is_finite() && first.is_finite() && cells <= CELLS as f64) {
+        let mut values = values.to_vec();
+        return at_digit(*values.select_nth_unstable_by(half, f64::total_cmp).1, digits, f64::round);
+    }
+    let mut counts = [0_u32; CELLS];
+    let mut which = [0_u16; BLOCK];
+    for part in values.chunks(BLOCK) {
+        widest(
+            #[inline(always)]
+            || {
+                which
+                    .iter_mut()
+                    .zip(part)
+                    .for_each(|(to, x)| *to = (self::cell(*x, scale, digits) - first) as u16)
+            },
+        );
+        which[..part.len()].iter().for_each(|at| counts[usize::from(*at) % CELLS] += 1);
+    }
+    let mut below = 0;
+    let middle = counts.iter().position(|count| {
+        below += *count as usize;
+        below > half
+    });
+    let middle = first + middle.unwrap_or_default() as f64;
+    if digits >= 0 { middle / scale } else { middle * scale }
+}
+
+/// x in units of its last decimal.
 #[inline(always)]
-fn key(x: f64) -> i64 {
-    let bits = (x + 0.0).to_bits() as i64;
-    // the bits of negative numbers, but for the sign, the other way round
-    bits ^ ((bits >> 63) as u64 >> 1) as i64
-}
-
-fn of_key(key: i64) -> f64 {
-    f64::from_bits((key ^ ((key >> 63) as u64 >> 1) as i64) as u64)
+fn cell(x: f64, scale: f64, digits: i32) -> f64 {
+    if digits >= 0 { (x * scale).round() } else { (x / scale).round() }
 }
 
 /// x cut behind so many decimals (before so many zeros, if negative); x itself where that is no number.
@@ -166,15 +202,16 @@ fn centres(posterior: &Posterior, names: &Names) -> Vec<usize> {
     rows.into_iter().collect()
 }
 
-fn most_frequent(codes: &mut [i64]) -> f64 {
-    codes.sort_unstable();
-    let mut best = (0, 0);
+fn most_frequent(codes: &[f64]) -> f64 {
+    let mut codes = codes.to_vec();
+    codes.sort_unstable_by(f64::total_cmp);
+    let mut best = (0, 0.0);
     for run in codes.chunk_by(|a, b| a == b) {
         if run.len() > best.0 {
             best = (run.len(), run[0]);
         }
     }
-    of_key(best.1)
+    best.1
 }
 
 #[cfg(test)]
@@ -193,5 +230,18 @@ mod tests {
         assert_eq!(of(&[-1e308, 1e308], false), Spread { low: -1e308, middle: -1e308, high: 1e308 });
         assert_eq!(of(&[1.0, 2.0, 0.0, 2.0], true).middle, 2.0);
         assert_eq!(of(&[f64::NAN], false).high, 0.0);
+        // medians by counting are those by sorting
+        for (count, scale, offset) in
+            [(2, 1.0, 0.0), (999, 3e-7, 5.0), (1000, 700.0, -1e6), (1731, 1e200, 0.0)]
+        {
+            let values: Vec<f64> =
+                (0..count).map(|i| ((i * i) as f64).sin().powi(3) * scale + offset).collect();
+            let mut sorted = values.clone();
+            sorted.sort_by(f64::total_cmp);
+            let (low, high) = (sorted[0], sorted[count - 1]);
+            let digits = 2 - (high - low).log10().floor() as i32;
+            let median = at_digit(sorted[(count - 1) / 2], digits, f64::round);
+            assert_eq!(super::median(&values, low, high, digits), median, "{count} {scale}");
+        }
     }
 }
