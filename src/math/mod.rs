@@ -11,6 +11,7 @@ mod panels;
 pub mod parallel;
 pub mod parts;
 pub mod poll;
+pub mod power;
 pub mod product;
 pub mod qr;
 pub mod quadrature;

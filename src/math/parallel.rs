@@ -3,16 +3,18 @@
 
 use nalgebra::DMatrix;
 
+use super::cross::dot;
 use super::poll::poll;
+use super::sums::sum_of_squares;
 
 /// Groups of parallel columns: the lowest index, and the others, ascending. Columns are parallel if
 /// their unit vectors differ (up to sign) by at most `tolerance` in norm; zero columns are in no group.
 pub fn parallel_groups(a: &DMatrix<f64>, tolerance: f64) -> Vec<(usize, Vec<usize>)> {
     let direction = direction(a.nrows());
-    let norms: Vec<f64> = a.column_iter().map(|c| c.norm()).collect();
+    let norms: Vec<f64> = a.column_iter().map(|c| sum_of_squares(c.as_slice()).sqrt()).collect();
     let mut order: Vec<(f64, usize)> = (0..a.ncols())
         .filter(|&j| norms[j] > 0.0)
-        .map(|j| (a.column(j).iter().zip(&direction).map(|(x, d)| x * d).sum::<f64>().abs() / norms[j], j))
+        .map(|j| (dot(a.column(j).as_slice(), &direction).abs() / norms[j], j))
         .collect();
     order.sort_by(|x, y| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1)));
     // the direction has unit length: projections of parallel columns differ by at most the tolerance,
@@ -21,8 +23,7 @@ pub fn parallel_groups(a: &DMatrix<f64>, tolerance: f64) -> Vec<(usize, Vec<usiz
     let mut leader: Vec<usize> = (0..a.ncols()).collect();
     for (at, &(projection, j)) in order.iter().enumerate() {
         poll();
-        for &(other, i) in order[at + 1..].iter().take_while(|o| o.0 - projection <= window) {
-            let _ = other;
+        for &(_, i) in order[at + 1..].iter().take_while(|o| o.0 - projection <= window) {
             let (low, high) = (find(&leader, i.min(j)), find(&leader, i.max(j)));
             if low != high && is_parallel(a, i, j, &norms, tolerance) {
                 leader[low.max(high)] = low.min(high);

@@ -38,7 +38,7 @@ pub(crate) struct Point {
 }
 
 /// The observer of the host.
-pub(crate) type Observer<'a> = dyn FnMut(&Step<'_>) -> ControlFlow<()> + 'a;
+pub(crate) type Observer<'a> = dyn FnMut(&Step) -> ControlFlow<()> + 'a;
 
 /// Counts iterations, keeps the trace, and says when to stop.
 pub(crate) struct Control<'a> {
@@ -122,16 +122,14 @@ impl<'a> Control<'a> {
     pub fn note(&mut self, core: &Core, point: &Point, objective: f64, jitter: f64, phase: &'static str) {
         self.jitter = self.jitter.max(jitter);
         self.last = Some(point.clone());
-        let kept = core.kept(&point.active);
-        let hypers = core.values(&point.x, &point.active);
-        self.show(objective, &kept, &hypers, phase);
+        self.show(objective, point.active.len() + core.flat_weights.len(), phase);
     }
 
     /// The same from what the host sees.
-    pub fn show(&mut self, objective: f64, kept: &[usize], hypers: &[f64], phase: &'static str) {
+    pub fn show(&mut self, objective: f64, active: usize, phase: &'static str) {
         self.trace.push(objective);
         let iteration = self.trace.len();
-        let step = Step { iteration, objective, active: kept.len(), kept, hypers, phase };
+        let step = Step { iteration, objective, active, phase };
         if (self.observer)(&step).is_break() && self.stopped.is_none() {
             self.stopped = Some(Stop::Interrupted);
         }
@@ -152,14 +150,6 @@ impl Control<'_> {
 }
 
 impl Core {
-    /// Indices in the problem of the active and the flat weights, ascending.
-    pub fn kept(&self, active: &[usize]) -> Vec<usize> {
-        let mut kept: Vec<usize> = active.iter().map(|&i| self.weights[i].index).collect();
-        kept.extend(self.flat_weights.iter().map(|f| f.0));
-        kept.sort_unstable();
-        kept
-    }
-
     /// Hyperparameters in the user's units; infinite (or 0, by the sign of their powers) if nothing
     /// they scale is left.
     pub fn values(&self, x: &[f64], active: &[usize]) -> Vec<f64> {

@@ -10,6 +10,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::control::Point;
 use super::evidence::Warm;
+use crate::math::power::times_two_to;
 
 /// `ln precision = known + Σ power · x_h` over free hyperparameters only.
 #[derive(Clone, PartialEq, Debug)]
@@ -248,7 +249,7 @@ impl Core {
 /// v · 2^log2, exact where `log2` is an integer.
 pub(crate) fn times_power_of_two(v: f64, log2: f64) -> f64 {
     match v == 0.0 || log2.fract() == 0.0 {
-        true => libm::scalbn(v, log2 as i32),
+        true => times_two_to(v, log2 as i32),
         false => v * log2.exp2(),
     }
 }

@@ -10,6 +10,7 @@ use super::polish::Position;
 use super::posterior::Posterior;
 use super::problem::Problem;
 use super::solution::{Certificate, Failure, Report, Solution};
+use crate::math::power::times_two_to;
 
 /// Where a start led.
 pub(crate) struct Found {
@@ -118,9 +119,9 @@ pub(crate) fn weights(core: &Core, here: &Position) -> Weights {
     order.sort_unstable_by_key(|o| o.0);
     Weights {
         kept: order.iter().map(|o| o.0).collect(),
-        mean: DVector::from_iterator(order.len(), order.iter().map(|o| libm::scalbn(mean[o.3], -o.1))),
+        mean: DVector::from_iterator(order.len(), order.iter().map(|o| times_two_to(mean[o.3], -o.1))),
         covariance: DMatrix::from_fn(order.len(), order.len(), |i, j| {
-            libm::scalbn(covariance[(order[i].3, order[j].3)], -order[i].1 - order[j].1)
+            times_two_to(covariance[(order[i].3, order[j].3)], -order[i].1 - order[j].1)
         }),
         gamma: order.iter().map(|o| o.2).collect(),
     }
@@ -187,8 +188,8 @@ pub(crate) fn in_user_units(core: &Core, point: &Point, factors: &Factors) -> (V
             continue;
         }
         let (si, qi) = (factors.s[i], factors.q[i]);
-        s[weight.index] = libm::scalbn(si, 2 * weight.exponent);
-        q[weight.index] = libm::scalbn(qi, weight.exponent);
+        s[weight.index] = times_two_to(si, 2 * weight.exponent);
+        q[weight.index] = times_two_to(qi, weight.exponent);
         gain[weight.index] = match point.active.binary_search(&i) {
             Ok(_) => contribution(si, qi, weight.log.at(&point.x)),
             Err(_) if si > 0.0 && core.usable[i] => best_contribution(si, qi),

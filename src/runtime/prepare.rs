@@ -279,7 +279,7 @@ pub(crate) fn merge(core: &mut Core) {
     let alone = |w: &Weight| w.own.is_some() && w.log.powers.len() == 1;
     for i in 0..core.weights.len() {
         poll();
-        if core.weights[i].own.is_some() && core.phi.column(i).amax() == 0.0 {
+        if core.weights[i].own.is_some() && core.phi.column(i).iter().all(|v| *v == 0.0) {
             core.usable[i] = false;
         }
     }
@@ -288,8 +288,8 @@ pub(crate) fn merge(core: &mut Core) {
     if candidates.len() < 2 {
         return;
     }
-    let phi = columns_of(&core.phi, &candidates);
-    for (first, others) in parallel_groups(&phi, PARALLEL) {
+    let some = (candidates.len() < core.phi.ncols()).then(|| columns_of(&core.phi, &candidates));
+    for (first, others) in parallel_groups(some.as_ref().unwrap_or(&core.phi), PARALLEL) {
         let dropped: Vec<usize> = others.iter().map(|&c| candidates[c]).collect();
         dropped.iter().for_each(|&i| core.usable[i] = false);
         core.merged.push((

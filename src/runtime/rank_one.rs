@@ -312,7 +312,7 @@ mod tests {
         let mut core = prepare(&problem, &mut source, &options, &budget, true).unwrap().core;
         set_bounds(&mut core);
         let mut point = Point { x: start(&core, Start::default()), active: core.without_own() };
-        let mut on_step = |_: &super::super::solution::Step<'_>| std::ops::ControlFlow::Continue(());
+        let mut on_step = |_: &super::super::solution::Step| std::ops::ControlFlow::Continue(());
         let mut control = Control::new(&options, &budget, &mut on_step);
         let held = vec![false; core.hypers.len()];
         let moves = greedy(&core, &mut point, &held, 1e-6, &mut control).unwrap();

@@ -8,6 +8,7 @@ use super::core::LogLinear;
 use super::prepare::NOTHING_LEFT;
 use super::problem::{Hyper, Problem, Scale};
 use crate::math::poll::poll;
+use crate::math::power::times_two_to;
 use crate::math::sums::sum_of_squares;
 
 /// The rows that count, ordered by class.
@@ -103,7 +104,7 @@ impl Rows {
             }
             let e = libm::ilogb(largest);
             class.exponent += e;
-            times_two_to(&mut self.t.as_mut_slice()[class.start..class.end], -e);
+            scale(&mut self.t.as_mut_slice()[class.start..class.end], -e);
             done.push((class.start, class.end, e));
         }
         flat.scale_rows(&done);
@@ -113,18 +114,18 @@ impl Rows {
     /// Variance of the targets of a class, weighted, in internal units; their mean square if they do
     /// not vary, 1 if they are zero.
     pub fn variance(&self, class: &Gathered, flat: bool) -> f64 {
-        let scaled = |r: usize| libm::scalbn(self.raw[r], -class.exponent);
-        let weight = |r: usize| self.source[r].1 * self.source[r].1;
         let range = class.start..class.end;
-        let total: f64 = range.clone().map(weight).sum();
-        let mean = range.clone().map(|r| weight(r) * scaled(r)).sum::<f64>() / total;
-        let squares: f64 =
-            range.clone().map(|r| weight(r) * scaled(r) * scaled(r)).sum::<f64>() / class.count;
-        let largest = range.clone().map(|r| scaled(r).abs()).fold(0.0, f64::max);
-        let mut variance =
-            range.clone().map(|r| weight(r) * (scaled(r) - mean).powi(2)).sum::<f64>() / class.count;
+        let mut scaled = self.raw[range.clone()].to_vec();
+        scale(&mut scaled, -class.exponent);
+        let rows = || self.source[range.clone()].iter().map(|(_, factor)| factor * factor).zip(&scaled);
+        let total: f64 = rows().map(|(weight, _)| weight).sum();
+        let mean = rows().map(|(weight, t)| weight * t).sum::<f64>() / total;
+        let squares: f64 = rows().map(|(weight, t)| weight * t * t).sum::<f64>() / class.count;
+        let largest = scaled.iter().map(|t| t.abs()).fold(0.0, f64::max);
+        let mut variance = rows().map(|(weight, t)| weight * (t - mean).powi(2)).sum::<f64>() / class.count;
         if flat {
-            variance = variance.min(range.map(|r| self.t[r] * self.t[r]).sum::<f64>() / class.count);
+            let t = self.t.rows(range.start, range.len());
+            variance = variance.min(t.norm_squared() / class.count);
         }
         if variance > NOTHING_LEFT * NOTHING_LEFT * largest * largest {
             variance
@@ -164,22 +165,16 @@ impl Columns {
     pub fn scale_rows(&mut self, ranges: &[(usize, usize, i32)]) {
         for mut column in self.values.column_iter_mut() {
             for &(start, end, e) in ranges {
-                times_two_to(&mut column.as_mut_slice()[start..end], -e);
+                scale(&mut column.as_mut_slice()[start..end], -e);
             }
         }
     }
 }
 
-/// v · 2^e, exact but for overflow and underflow.
-fn times_two_to(values: &mut [f64], e: i32) {
-    if e == 0 {
-        return;
-    }
-    if e.abs() <= 1000 {
-        let factor = libm::scalbn(1.0, e);
-        values.iter_mut().for_each(|v| *v *= factor);
-    } else {
-        values.iter_mut().for_each(|v| *v = libm::scalbn(*v, e));
+/// Each v · 2^e.
+fn scale(values: &mut [f64], e: i32) {
+    if e != 0 {
+        values.iter_mut().for_each(|v| *v = times_two_to(*v, e));
     }
 }
 
@@ -198,7 +193,7 @@ pub(crate) fn scale_columns(values: &mut DMatrix<f64>) -> Vec<i32> {
             }
             let e = libm::ilogb(norm);
             *exponent += e;
-            times_two_to(column.as_mut_slice(), -e);
+            scale(column.as_mut_slice(), -e);
             if plain {
                 break;
             }

@@ -137,17 +137,13 @@ pub enum Failure {
 }
 
 /// What the host sees after each iteration, and how it stops a fit.
-pub struct Step<'a> {
+pub struct Step {
     /// From 1.
     pub iteration: usize,
     /// Log evidence.
     pub objective: f64,
     /// Number of kept weights.
     pub active: usize,
-    /// Kept weights and their precisions (indices of weights).
-    pub kept: &'a [usize],
-    /// Values of the hyperparameters.
-    pub hypers: &'a [f64],
     /// Which step of the plan.
     pub phase: &'static str,
 }

@@ -16,6 +16,7 @@ use super::problem::Problem;
 use super::slope::hessian;
 use super::solution::Failure;
 use super::updates::proposals;
+use crate::math::power::times_two_to;
 use crate::plan::ir::{Options, Updates};
 
 /// The model at given hyperparameters, in the units of the problem.
@@ -115,10 +116,10 @@ pub fn at(problem: &Problem, options: &Options, hypers: &[f64]) -> Result<State,
     };
     for (i, weight) in core.weights.iter().enumerate() {
         let (at, e) = (weight.index, weight.exponent);
-        state.big_s[at] = libm::scalbn(factors.big_s[i], 2 * e);
-        state.big_q[at] = libm::scalbn(factors.big_q[i], e);
-        state.s[at] = libm::scalbn(factors.s[i], 2 * e);
-        state.q[at] = libm::scalbn(factors.q[i], e);
+        state.big_s[at] = times_two_to(factors.big_s[i], 2 * e);
+        state.big_q[at] = times_two_to(factors.big_q[i], e);
+        state.s[at] = times_two_to(factors.s[i], 2 * e);
+        state.q[at] = times_two_to(factors.q[i], e);
         let inside = point.active.binary_search(&i).is_ok();
         if let (Some((h, power)), Some(m)) =
             (weight.own, factors.best_move(i, inside.then(|| weight.log.at(&point.x))))

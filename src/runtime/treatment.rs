@@ -6,6 +6,7 @@ use nalgebra::{DMatrix, DVector};
 use super::prepare::NOTHING_LEFT;
 use super::rows::{Columns, Rows};
 use super::solution::Failure;
+use crate::math::power::times_two_to;
 use crate::math::qr;
 use crate::math::sums::all_finite;
 
@@ -66,7 +67,7 @@ pub(crate) fn treat_rows(
     flat.scale();
     let up: Vec<i32> =
         flat.exponents.iter().zip(&flat_before).map(|(after, before)| after - before).collect();
-    let fit = DVector::from_iterator(up.len(), fit.iter().zip(&up).map(|(v, e)| libm::scalbn(*v, *e)));
+    let fit = DVector::from_iterator(up.len(), fit.iter().zip(&up).map(|(v, e)| times_two_to(*v, *e)));
     let source = rows.source.clone();
     let plain = source.iter().enumerate().all(|(i, s)| *s == (i, 1.0));
     Ok((fit, Treatment { source, plain, first, second, q, r, up }))
@@ -122,7 +123,7 @@ impl Treatment {
         for i in 0..b {
             for g in 0..f {
                 let e = self.up[g] - (columns.exponents[i] - before[i]);
-                map[(g, i)] = libm::scalbn(map[(g, i)], e);
+                map[(g, i)] = times_two_to(map[(g, i)], e);
             }
         }
         if !all_finite(columns.values.as_slice()) {

@@ -144,7 +144,7 @@ impl Model {
         let plan = &settled;
         let mut names = nodes::Names::new(plan, &layout, &mut eval);
         let budget = Budget { max_time: options.max_time, max_memory: memory, ..Budget::default() };
-        let mut on_step = |step: &crate::runtime::solution::Step<'_>| {
+        let mut on_step = |step: &crate::runtime::solution::Step| {
             options.tell(&Progress {
                 iteration: step.iteration,
                 objective: step.objective,

@@ -7,6 +7,7 @@ use super::expansion::Expansion;
 use super::frame::Frame;
 use crate::dist::Local;
 use crate::math::cross::cross_vector;
+use crate::math::power::times_two_to;
 use crate::math::product::times;
 use crate::runtime::adjoint::Adjoint;
 
@@ -40,7 +41,7 @@ pub(super) fn adjoint(frame: &Frame, here: &Expansion, x: &[f64]) -> Adjoint {
     // Φ̃ = Φ 2^−e D
     let mut design = DMatrix::zeros(offset.len(), k);
     for (to, &(_, e, at)) in order.iter().enumerate() {
-        design.set_column(to, &(tilde.column(at) * libm::scalbn(here.d[at], -e)));
+        design.set_column(to, &(tilde.column(at) * times_two_to(here.d[at], -e)));
     }
     let slopes = here.exact_slopes(frame, x);
     let first = core.classes.len();

@@ -9,6 +9,7 @@ use super::problem::LaplaceProblem;
 use super::separation::separations;
 use super::settle::Position;
 use crate::dist::Support;
+use crate::math::power::times_two_to;
 use crate::runtime::control::{Control, Point};
 use crate::runtime::core::Role;
 use crate::runtime::findings::{Observation, TakesUp, of_targets};
@@ -124,11 +125,11 @@ pub(super) fn weights(frame: &Frame, here: &Expansion) -> Weights {
         kept: order.iter().map(|o| o.0).collect(),
         mean: DVector::from_iterator(
             k,
-            order.iter().map(|o| libm::scalbn(here.d[o.3] * here.mode.mean[o.3], -o.1)),
+            order.iter().map(|o| times_two_to(here.d[o.3] * here.mode.mean[o.3], -o.1)),
         ),
         covariance: DMatrix::from_fn(k, k, |i, j| {
             let (a, b) = (&order[i], &order[j]);
-            libm::scalbn(here.d[a.3] * here.d[b.3] * here.sigma[(a.3, b.3)], -a.1 - b.1)
+            times_two_to(here.d[a.3] * here.d[b.3] * here.sigma[(a.3, b.3)], -a.1 - b.1)
         }),
         gamma: order.iter().map(|o| o.2).collect(),
     }

@@ -75,7 +75,7 @@ mod tests {
             weights: vec![WeightPrior::Normal(Scale { log_const: 0.0, powers: Vec::new() })],
             hypers: Vec::new(),
         };
-        let mut on = |_: &Step<'_>| ControlFlow::Continue(());
+        let mut on = |_: &Step| ControlFlow::Continue(());
         let fit = solve(&problem, &Options::default(), &Budget::default(), &mut on).unwrap();
         // Φ(μ/√(1 + v))
         let (mean, variance) = (0.3 + 2.0 * fit.mean[0], 4.0 * fit.covariance[(0, 0)]);

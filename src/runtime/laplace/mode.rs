@@ -16,10 +16,13 @@ use crate::runtime::solution::Failure;
 pub(super) const SMALL: f64 = 1e-9;
 /// Decrement at which the mode is found.
 pub(super) const FOUND: f64 = 1e-24;
-/// The same for updates of precisions, which will be others before the mode matters.
-pub(super) const NEARLY: f64 = 1e-10;
+/// The same for updates of precisions, which will be others before the mode matters: curvature is off by the square root of it,
+/// in deviations of the posterior.
+pub(super) const CLOSE: f64 = 1e-5;
 /// Newton steps at most.
 pub(super) const MOST: usize = 200;
+/// Decrement at which the score has vanished.
+const VANISHED: f64 = 1e-10;
 /// A step of a predictor that is none any more at a mode.
 const RUNAWAY: f64 = 1e-3;
 /// A predictor beyond this is on its way to infinity.
@@ -83,12 +86,16 @@ pub(super) fn mode(
         }
         // rounding: plain steps no longer shrink the decrement
         let settled = decrement <= found || (decrement < SMALL * SMALL && decrement >= 0.25 * last);
-        if settled {
-            // flat effects on their way to infinity: the score vanishes, the steps do not
-            if flat > 0 && (phi * &step).amax() > RUNAWAY {
-                return Err(Failure::NoMode);
-            }
-            return Ok(Mode { mean: w, f, rows, weighted, gram, factor, log_joint: psi });
+        // flat effects on their way to infinity: the score vanishes, the steps do not
+        let runs = settled && flat > 0 && (phi * &step).amax() > RUNAWAY;
+        if runs && decrement <= VANISHED {
+            return Err(Failure::NoMode);
+        }
+        if settled && !runs {
+            // the last step is taken too, without a look at the curvature there
+            let mean = w + step;
+            let (f, log_joint) = (&frame.offset + phi * &mean, psi + 0.5 * decrement);
+            return Ok(Mode { mean, f, rows, weighted, gram, factor, log_joint });
         }
         last = decrement;
         let mut size = 1.0;

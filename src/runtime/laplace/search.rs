@@ -3,9 +3,9 @@
 use super::expansion::Expansion;
 use super::factors::{factors, pull};
 use super::frame::Frame;
-use super::mode::NEARLY;
+use super::mode::CLOSE;
 use super::settle::{Position, flat_slope, settle};
-use super::span::{CLOSE, Last, ROUGH, Span};
+use super::span::{Last, ROUGH, Span};
 use crate::plan::ir::Curvature;
 use crate::runtime::control::{Control, Point};
 use crate::runtime::core::Role;
@@ -76,7 +76,7 @@ fn moments(
         return Ok(moments);
     }
     *span = None;
-    let here = Expansion::to(NEARLY, frame, point, warm)?;
+    let here = Expansion::to(CLOSE, frame, point, warm)?;
     Ok(Summary {
         variance: (0..here.active.len()).map(|at| here.variance(at)).collect(),
         mean: here.mode.mean.as_slice()[here.flat..].to_vec(),

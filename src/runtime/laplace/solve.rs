@@ -11,6 +11,7 @@ use super::rows::Rows;
 use super::search::{active_set, batch, greedy};
 use super::settle::Position;
 use crate::math::poll;
+use crate::math::power::times_two_to;
 use crate::plan::ir::{Curvature, Options, Schedule};
 use crate::runtime::adjoint::Slope;
 use crate::runtime::control::{Budget, Control, Observer, Point};
@@ -139,7 +140,7 @@ pub fn slope(
     let flat = core.flat_weights.iter().copied();
     let mut mode: Vec<f64> = flat
         .chain(core.weights.iter().map(|w| (w.index, w.exponent)))
-        .map(|(i, e)| near.and_then(|near| near.get(i)).map_or(0.0, |w| libm::scalbn(*w, e)))
+        .map(|(i, e)| near.and_then(|near| near.get(i)).map_or(0.0, |w| times_two_to(*w, e)))
         .collect();
     let position = Position::new(&frame, &point, &mut mode, Curvature::Exact)?;
     let rule = match options.curvature {

@@ -13,8 +13,9 @@ use super::frame::Frame;
 use super::mode::{MOST, SMALL};
 use super::rows::Rows;
 use crate::math::chol::{BadPivot, Cholesky};
+use crate::math::cross::cross_vector;
 use crate::math::gram::gram;
-use crate::math::product::{times, transposed_times};
+use crate::math::product::times;
 use crate::runtime::compress::order;
 use crate::runtime::control::Point;
 use crate::runtime::reduce::Basis;
@@ -25,10 +26,6 @@ use crate::runtime::updates::Summary;
 const LEAST: usize = 64;
 /// What updates may not see of a column, as a fraction of it: its square is what they see of that.
 pub(super) const ROUGH: f64 = 1e-4;
-
-/// Decrement of the last step that updates take, whose precisions will be others before the mode matters: curvature is off by the
-/// square root of it, in deviations of the posterior.
-pub(super) const CLOSE: f64 = 1e-5;
 
 /// A basis of the columns, and their coordinates.
 pub(super) struct Span {
@@ -90,14 +87,15 @@ impl Span {
         }
         let s = gram(&c.transpose());
         let mode = self.mode(frame, &point.x, &s, found, last.take())?;
-        let mut half = transposed_times(&mode.root, &c);
-        mode.factor.solve_lower(&mut half);
+        let mut map = mode.at.local.root.transpose();
+        mode.factor.solve_lower(&mut map);
+        let half = times(&map, &c);
         let gamma: Vec<f64> = half.column_iter().map(|h| h.norm_squared().min(1.0)).collect();
         let log_evidence = core.constant + mode.log_joint - 0.5 * mode.factor.ln_det();
         if !log_evidence.is_finite() {
             return Err(Failure::NonFinite { step: "log evidence" });
         }
-        let (mean, jitter) = (c.transpose() * &mode.at.v, mode.factor.jitter());
+        let (mean, jitter) = (cross_vector(&c, &mode.at.v), mode.factor.jitter());
         *last = Some(mode.at);
         Ok(Summary {
             variance: gamma.iter().map(|gamma| 1.0 - gamma).collect(),
@@ -110,8 +108,8 @@ impl Span {
         })
     }
 
-    /// Newton's method for v, as [`super::mode::mode`], from where one step leads from the last predictor, however
-    /// precisions have changed; or from the last v, if that is better.
+    /// Newton's method for v, as [`super::mode::mode`], from where the likelihoods near the last mode lead, however precisions
+    /// have changed; or from the last v, if that is no better than 0.
     fn mode(
         &self,
         frame: &Frame,
@@ -120,34 +118,39 @@ impl Span {
         found: f64,
         last: Option<Last>,
     ) -> Result<Mode, Failure> {
-        let rows_at = |u: &DVector<f64>| Rows::new(frame, x, &(&frame.offset + &self.basis * u));
         let at = |v: DVector<f64>| {
             let u = s * &v;
-            let rows = rows_at(&u);
+            let rows = Rows::new(frame, x, &(&frame.offset + &self.basis * &u));
             let psi = rows.log_density - 0.5 * u.dot(&v);
             At { v, u, rows, psi }
         };
-        let mut here = at(DVector::zeros(self.rank()));
-        if let Some(Last { u, v }) = last {
-            let step = self.newton(frame, s, &u, &rows_at(&u)).map(|newton| newton.to);
-            for start in step.into_iter().chain([v]).map(at).filter(|start| start.rows.is_finite()) {
-                if !here.rows.is_finite() || start.psi > here.psi {
-                    here = start;
-                }
+        let nothing = || at(DVector::zeros(self.rank()));
+        let (mut here, zero) = match last {
+            Some(Last { local, v, zero }) => {
+                let step = local.step(s).ok().map(|(_, to)| to);
+                let good = |start: &At| start.rows.is_finite() && start.psi >= zero;
+                let start = step.into_iter().chain([v]).map(at).find(good);
+                (start.unwrap_or_else(nothing), zero)
             }
-        }
+            None => {
+                let here = nothing();
+                let zero = here.psi;
+                (here, zero)
+            }
+        };
         let mut before = f64::INFINITY;
         for _ in 0..MOST {
-            let Newton { root, factor, g, to } = self.newton(frame, s, &here.u, &here.rows)?;
+            let local = self.local(frame, &here)?;
+            let (factor, to) = local.step(s)?;
             let step = &to - &here.v;
-            let decrement = step.dot(&(s * (&g - &here.v)));
+            let decrement = step.dot(&(s * (&local.score - &here.v)));
             if !decrement.is_finite() {
                 return Err(Failure::NonFinite { step: "mode" });
             }
             if decrement <= found || (decrement < SMALL * SMALL && decrement >= 0.25 * before) {
                 // the last step is taken too, without a look at the curvature there
-                let (u, v) = (s * &to, to);
-                return Ok(Mode { root, factor, log_joint: here.psi + 0.5 * decrement, at: Last { u, v } });
+                let log_joint = here.psi + 0.5 * decrement;
+                return Ok(Mode { factor, log_joint, at: Last { local, v: to, zero } });
             }
             before = decrement;
             let mut size = 1.0;
@@ -166,33 +169,47 @@ impl Span {
         Err(Failure::NoMode)
     }
 
-    /// Newton's step from a predictor: it depends on u alone.
-    fn newton(
-        &self,
-        frame: &Frame,
-        s: &DMatrix<f64>,
-        u: &DVector<f64>,
-        rows: &Rows,
-    ) -> Result<Newton, Failure> {
-        let failed = |pivot: BadPivot| Failure::NotPositiveDefinite { step: "mode", pivot: pivot.0 };
-        let g = &self.transposed * &rows.score;
+    /// The likelihoods near a place.
+    fn local(&self, frame: &Frame, At { u, rows, .. }: &At) -> Result<Local, Failure> {
+        let score = &self.transposed * &rows.score;
         let curvature = times(&self.transposed, &rows.times(frame, &self.basis));
-        let root = Cholesky::new(&curvature).map_err(failed)?;
-        let l = root.lower();
-        let lt = l.transpose();
-        let mut b = times(&lt, &times(s, l));
-        (0..b.nrows()).for_each(|i| b[(i, i)] += 1.0);
-        let factor = Cholesky::new(&b).map_err(failed)?;
-        let right = l * (&lt * u) + &g;
-        let to = &right - l * factor.solve(&(&lt * (s * &right)));
-        Ok(Newton { root: l.clone(), factor, g, to })
+        let root = Cholesky::new(&curvature).map_err(failed)?.lower().clone();
+        let right = &root * root.tr_mul(u) + &score;
+        Ok(Local { root, score, right })
     }
 }
 
-/// A mode that was found, to begin the next search from.
+fn failed(pivot: BadPivot) -> Failure {
+    Failure::NotPositiveDefinite { step: "mode", pivot: pivot.0 }
+}
+
+/// The likelihoods near a u to second order.
+struct Local {
+    /// L
+    root: DMatrix<f64>,
+    /// g
+    score: DVector<f64>,
+    /// b = L Lᵀu + g
+    right: DVector<f64>,
+}
+
+impl Local {
+    /// The factor of B, and where Newton's step leads: it depends on no v.
+    fn step(&self, s: &DMatrix<f64>) -> Result<(Cholesky, DVector<f64>), Failure> {
+        let l = &self.root;
+        let mut b = times(&l.transpose(), &times(s, l));
+        (0..b.nrows()).for_each(|i| b[(i, i)] += 1.0);
+        let factor = Cholesky::new(&b).map_err(failed)?;
+        let to = &self.right - l * factor.solve(&l.tr_mul(&(s * &self.right)));
+        Ok((factor, to))
+    }
+}
+
+/// What the next search begins from: the likelihoods near the last mode, its v, and ψ at v = 0.
 pub(super) struct Last {
-    u: DVector<f64>,
+    local: Local,
     v: DVector<f64>,
+    zero: f64,
 }
 
 /// A place of the search.
@@ -203,17 +220,8 @@ struct At {
     psi: f64,
 }
 
-/// L, the factor of B, the gradient g, and where the step leads.
-struct Newton {
-    root: DMatrix<f64>,
-    factor: Cholesky,
-    g: DVector<f64>,
-    to: DVector<f64>,
-}
-
-/// L, the factor of B, and ψ at the mode.
+/// The factor of B, and ψ at the mode.
 struct Mode {
-    root: DMatrix<f64>,
     factor: Cholesky,
     log_joint: f64,
     at: Last,
@@ -223,7 +231,7 @@ struct Mode {
 mod tests {
     use super::super::expansion::Expansion;
     use super::super::frame::frame;
-    use super::super::mode::{FOUND, NEARLY};
+    use super::super::mode::FOUND;
     use super::super::problem::{LaplaceProblem, Likelihood};
     use super::*;
     use crate::dist::family;
@@ -269,7 +277,7 @@ mod tests {
             let point = Point { x, active };
             let here = Expansion::new(&frame, &point, &mut vec![0.0; 150]).unwrap();
             let there = span.moments(&frame, &point, FOUND, &mut None).unwrap();
-            let nearly = rough.moments(&frame, &point, NEARLY, &mut None).unwrap();
+            let nearly = rough.moments(&frame, &point, 1e-10, &mut None).unwrap();
             assert!((here.log_evidence - nearly.log_evidence).abs() < 1e-6);
             assert!((here.log_evidence - there.log_evidence).abs() < 1e-9);
             for at in 0..point.active.len() {
@@ -283,7 +291,12 @@ mod tests {
         // a mode from a worse start is the same
         let point = Point { x: vec![0.0; 150], active: everything };
         let ones = DVector::from_element(span.rank(), 1.0);
-        let mut last = Some(Last { u: ones.clone(), v: ones });
+        let local = Local {
+            root: DMatrix::identity(span.rank(), span.rank()),
+            score: ones.clone(),
+            right: ones.clone(),
+        };
+        let mut last = Some(Last { local, v: ones, zero: f64::NEG_INFINITY });
         let far = span.moments(&frame, &point, FOUND, &mut last).unwrap();
         let near = span.moments(&frame, &point, FOUND, &mut last).unwrap();
         assert!((far.log_evidence - near.log_evidence).abs() < 1e-10);

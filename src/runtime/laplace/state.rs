@@ -9,6 +9,7 @@ use super::factors::factors;
 use super::finish::weights;
 use super::frame::frame;
 use super::problem::LaplaceProblem;
+use crate::math::power::times_two_to;
 use crate::plan::ir::Options;
 use crate::runtime::adjoint::Adjoint;
 use crate::runtime::control::{Budget, Point};
@@ -97,10 +98,10 @@ pub fn at(problem: &LaplaceProblem, options: &Options, hypers: &[f64]) -> Result
     };
     for (i, weight) in core.weights.iter().enumerate() {
         let (at, e) = (weight.index, weight.exponent);
-        state.big_s[at] = libm::scalbn(factors.big_s[i], 2 * e);
-        state.big_q[at] = libm::scalbn(factors.big_q[i], e);
-        state.s[at] = libm::scalbn(factors.s[i], 2 * e);
-        state.q[at] = libm::scalbn(factors.q[i], e);
+        state.big_s[at] = times_two_to(factors.big_s[i], 2 * e);
+        state.big_q[at] = times_two_to(factors.big_q[i], e);
+        state.s[at] = times_two_to(factors.s[i], 2 * e);
+        state.q[at] = times_two_to(factors.q[i], e);
     }
     Ok(state)
 }

@@ -400,7 +400,7 @@ impl Learner<'_, '_> {
         let (problem, layout) = self.at.whole()?;
         let before = self.trace.len();
         let (trace, on_step) = (&mut self.trace, &mut *self.on_step);
-        let mut counted = |step: &Step<'_>| {
+        let mut counted = |step: &Step| {
             trace.push(step.objective);
             on_step(&Step { iteration: before + step.iteration, ..*step })
         };
@@ -429,7 +429,7 @@ impl Learner<'_, '_> {
         let (start, limits) = self.first(&mut climb, &here.params)?;
         bounds.extend(limits);
         let x: Vec<f64> = z.iter().copied().chain(start).collect();
-        let kept: Vec<usize> = here.solution.active.clone();
+        let active = here.solution.active.len();
         let (at, coordinates, options, budget) =
             (&mut self.at, &self.coordinates, &self.options, self.budget);
         // a point that has no value is out of reach; at the start, that is the error
@@ -443,14 +443,7 @@ impl Learner<'_, '_> {
         let (started, max_time, max_iter) = (self.started, self.budget.max_time, self.options.max_iter);
         let mut told = |value: f64| {
             trace.push(value);
-            let step = Step {
-                iteration: trace.len(),
-                objective: value,
-                active: kept.len(),
-                kept: &kept,
-                hypers: &climb.values,
-                phase: "learn parameters",
-            };
+            let step = Step { iteration: trace.len(), objective: value, active, phase: "learn parameters" };
             if on_step(&step).is_break() {
                 *stopped = Some(Stop::Interrupted);
             } else if max_time.is_some_and(|t| started.elapsed() >= t) {

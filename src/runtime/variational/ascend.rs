@@ -353,9 +353,9 @@ pub(crate) fn without(core: &Core, state: &State, out: &[usize]) -> State {
 
 fn report(core: &Core, climb: &Climb, control: &mut Control<'_>) {
     let state = &climb.state;
-    let kept: Vec<usize> = (0..core.weights.len()).filter(|&i| state.active[i]).collect();
+    let active = state.active.iter().take(core.weights.len()).filter(|active| **active).count();
     control.jitter = control.jitter.max(state.jitter);
-    control.show(climb.bound, &kept, &values(state), "cycle");
+    control.show(climb.bound, active, "cycle");
 }
 
 /// ⟨θ⟩; infinite where all that it scales is pruned.
