@@ -4,7 +4,7 @@
 //! `train(x)`: a prediction with three kept weights evaluates three columns of the design, and
 //! needs three rows of the training inputs.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::error::{EvalError, Why};
@@ -40,7 +40,7 @@ pub struct Evaluator<'a> {
     inputs: Inputs<'a>,
     frozen: &'a Frozen,
     memory: usize,
-    memo: HashMap<Key, Arc<Value>>,
+    memo: BTreeMap<Key, Arc<Value>>,
     asked: Asked,
 }
 
@@ -86,7 +86,7 @@ impl<'a> Evaluator<'a> {
     /// An evaluator that allocates at most `memory` bytes at a time. At training, `frozen` is what
     /// [`Frozen::learn`] found in the same inputs.
     pub fn new(inputs: Inputs<'a>, frozen: &'a Frozen, memory: usize) -> Self {
-        Evaluator { inputs, frozen, memory, memo: HashMap::new(), asked: Asked::default() }
+        Evaluator { inputs, frozen, memory, memo: BTreeMap::new(), asked: Asked::default() }
     }
 
     /// What it evaluates.
@@ -169,8 +169,8 @@ impl<'a> Evaluator<'a> {
             Leave(Key, Vec<Key>),
         }
         let mut jobs: Vec<Job> = Vec::new();
-        let mut done: HashMap<Key, usize> = HashMap::new();
-        let mut open: HashSet<Key> = HashSet::new();
+        let mut done: BTreeMap<Key, usize> = BTreeMap::new();
+        let mut open: BTreeSet<Key> = BTreeSet::new();
         let mut stack: Vec<Visit> = roots.into_iter().rev().map(Visit::Enter).collect();
         while let Some(visit) = stack.pop() {
             match visit {

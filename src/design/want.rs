@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 /// All of an axis, or these positions of it, in this order.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Axis {
     /// Every position.
     #[default]
@@ -36,7 +36,7 @@ impl Axis {
 }
 
 /// Which part of a value is wanted. Scalars are always whole; a vector has rows only.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Want {
     /// Rows of a matrix, entries of a vector.
     pub rows: Axis,

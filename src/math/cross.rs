@@ -15,6 +15,8 @@ const LARGE: usize = 1 << 22;
 const PANEL: usize = 64;
 /// Partial sums of a dot product.
 const LANES: usize = 8;
+/// Columns that are added together.
+const TOGETHER: usize = 4;
 
 /// Σ term(a, b) in a fixed order of partial sums.
 #[inline(always)]
@@ -70,6 +72,61 @@ pub fn subtract(a: &mut [f64], factor: f64, b: &[f64]) {
             }
         },
     );
+}
+
+/// a ← a − factor b; what is left, a · a.
+pub fn subtract_to(a: &mut [f64], factor: f64, b: &[f64]) -> f64 {
+    widest(
+        #[inline(always)]
+        || {
+            let ((a, a_rest), (b, b_rest)) = (a.as_chunks_mut::<LANES>(), b.as_chunks::<LANES>());
+            let mut sums = [0.0; LANES];
+            for (x, y) in a.iter_mut().zip(b) {
+                let mut left = *x;
+                for lane in 0..LANES {
+                    left[lane] -= factor * y[lane];
+                }
+                for lane in 0..LANES {
+                    sums[lane] += left[lane] * left[lane];
+                }
+                *x = left;
+            }
+            let mut rest = 0.0;
+            for (x, y) in a_rest.iter_mut().zip(b_rest) {
+                *x -= factor * y;
+                rest += *x * *x;
+            }
+            sums.iter().sum::<f64>() + rest
+        },
+    )
+}
+
+/// A v (n) of A (n × k).
+pub fn times_vector(a: &DMatrix<f64>, v: &DVector<f64>) -> DVector<f64> {
+    let n = a.nrows();
+    let mut out = DVector::zeros(n);
+    if n == 0 {
+        return out;
+    }
+    let (groups, rest) = v.as_slice().as_chunks::<TOGETHER>();
+    let (columns, last) = a.as_slice().split_at(groups.len() * TOGETHER * n);
+    widest(
+        #[inline(always)]
+        || {
+            let out = out.as_mut_slice();
+            for (v, columns) in groups.iter().zip(columns.chunks_exact(TOGETHER * n)) {
+                let (a, b) = columns.split_at(2 * n);
+                let ((a, b), (c, d)) = (a.split_at(n), b.split_at(n));
+                for i in 0..n {
+                    out[i] += (v[0] * a[i] + v[1] * b[i]) + (v[2] * c[i] + v[3] * d[i]);
+                }
+            }
+            for (v, column) in rest.iter().zip(last.chunks_exact(n)) {
+                out.iter_mut().zip(column).for_each(|(out, x)| *out += v * x);
+            }
+        },
+    );
+    out
 }
 
 /// AᵀB (k × m) of A (n × k) and B (n × m).
@@ -173,6 +230,12 @@ mod tests {
                 (weighted_square(v.as_slice(), a.column(0).as_slice()) - square).abs() <= 1e-13 * n as f64
             );
             assert!((cross_vector(&a, &v) - wanted.column(0)).amax() <= 1e-13 * n as f64);
+            let u = DVector::from_fn(k, |j, _| (j as f64).cos());
+            assert!((times_vector(&a, &u) - &a * &u).amax() <= 1e-13 * k as f64);
+            let mut left = v.clone();
+            let square = subtract_to(left.as_mut_slice(), 0.3, a.column(0).as_slice());
+            assert!((&left - (&v - a.column(0) * 0.3)).amax() <= 1e-15);
+            assert!((square - left.norm_squared()).abs() <= 1e-13 * n as f64);
         }
     }
 }

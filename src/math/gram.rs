@@ -18,14 +18,20 @@ const FAIR: f64 = 1e-5;
 
 /// AᵀA (k × k) of A (n × k), symmetric to the last bit; half the operations of a product.
 pub fn gram(a: &DMatrix<f64>) -> DMatrix<f64> {
+    symmetric_cross(a, a)
+}
+
+/// AᵀB of matrices of one shape (n × k) whose product is symmetric, as [`gram`].
+pub fn symmetric_cross(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
     let (n, k) = a.shape();
     let mut g = DMatrix::zeros(k, k);
+    let columns = if k <= COLUMNS { COLUMNS / 2 } else { COLUMNS };
     for start in (0..n).step_by(ROWS) {
         let rows = ROWS.min(n - start);
-        for column in (0..k).step_by(COLUMNS) {
-            let width = COLUMNS.min(k - column);
+        for column in (0..k).step_by(columns) {
+            let width = columns.min(k - column);
             let tile = g.view_mut((column, column), (k - column, width));
-            add_cross(tile, a, (start, column), a.view((start, column), (rows, width)));
+            add_cross(tile, a, (start, column), b.view((start, column), (rows, width)));
             poll();
         }
     }

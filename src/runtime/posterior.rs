@@ -10,7 +10,7 @@ use super::core::Core;
 use super::solution::Failure;
 use super::updates::Summary;
 use crate::math::chol::{Cholesky, lower_times, square};
-use crate::math::cross::{cross, cross_vector, dot, outer, subtract};
+use crate::math::cross::{cross, cross_vector, dot, outer, subtract, times_vector};
 use crate::math::gram::gram;
 use crate::math::product::{times, transposed_times};
 use crate::math::qr;
@@ -222,10 +222,10 @@ impl Posterior {
             factor = Cholesky::new(&b).map_err(|p| not_positive(core, point, p.0))?;
             root_inverse = factor.lower_inverse();
             let mut m = factor.solve(&cross_vector(&phi, &t));
-            let mut r = &t - &phi * &m;
+            let mut r = &t - times_vector(&phi, &m);
             // one step of refinement: g = Φ̃ᵀ(t̃ − Φ̃m̃) − m̃ vanishes at the mean
             m += factor.solve(&(cross_vector(&phi, &r) - &m));
-            r = &t - &phi * &m;
+            r = &t - times_vector(&phi, &m);
             (mean, residual) = (m, r);
             variance = root_inverse.column_iter().map(|c| c.norm_squared()).collect();
             gamma = variance.iter().map(|v| (1.0 - v).max(0.0)).collect();

@@ -5,7 +5,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::sample::Sample;
-use crate::math::cross::{cross_vector, dot, subtract};
+use crate::math::cross::{cross_vector, dot, subtract, subtract_to, times_vector};
 use crate::math::poll::poll;
 use crate::math::product::{gemm, times};
 use crate::math::sums::sum_of_squares;
@@ -137,7 +137,7 @@ impl Basis {
             }
             let mut v = rest.column(worst) / left[worst];
             if self.rank() > 0 {
-                v -= &self.q * cross_vector(&self.q, &v);
+                v -= times_vector(&self.q, &cross_vector(&self.q, &v));
             }
             for u in &new {
                 let along = dot(u.as_slice(), v.as_slice());
@@ -154,8 +154,7 @@ impl Basis {
             for (column, left) in rest.as_mut_slice().chunks_exact_mut(v.len()).zip(&mut left) {
                 let along = dot(v.as_slice(), column);
                 if *left > 0.0 {
-                    subtract(column, along, v.as_slice());
-                    *left = dot(column, column).sqrt();
+                    *left = subtract_to(column, along, v.as_slice()).sqrt();
                 }
                 row.push(along);
             }

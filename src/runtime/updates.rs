@@ -20,7 +20,7 @@ const NOTHING: f64 = 1e-9;
 /// Little determined: can be pruned if q² ≤ s once the rest has settled.
 const LITTLE: f64 = 1e-3;
 /// Updates before anything is pruned.
-const WARM_UP: usize = 6;
+pub(crate) const WARM_UP: usize = 6;
 
 /// An update: θ is multiplied by `ratio ^ exponent`. The ratio can be negative (MAP with a shape below
 /// that of a flat hyperprior): no usable update then.

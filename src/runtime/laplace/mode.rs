@@ -9,7 +9,7 @@ use nalgebra::{DMatrix, DVector};
 use super::frame::Frame;
 use super::rows::Rows;
 use crate::math::chol::Cholesky;
-use crate::math::cross::{cross, cross_vector};
+use crate::math::cross::{cross, cross_vector, times_vector};
 use crate::runtime::solution::Failure;
 
 /// Below this decrement ψ says nothing more: its rounding is larger.
@@ -19,6 +19,8 @@ pub(super) const FOUND: f64 = 1e-24;
 /// The same for updates of precisions, which will be others before the mode matters: curvature is off by the square root of it,
 /// in deviations of the posterior.
 pub(super) const CLOSE: f64 = 1e-5;
+/// The same for the first ones, which prune nothing.
+pub(super) const LOOSE: f64 = 1e-2;
 /// Newton steps at most.
 pub(super) const MOST: usize = 200;
 /// Decrement at which the score has vanished.
@@ -58,7 +60,7 @@ pub(super) fn mode(
         rows.log_density - 0.5 * w.iter().enumerate().map(|(i, w)| prior(i) * w * w).sum::<f64>()
     };
     let mut w = start;
-    let mut f = &frame.offset + phi * &w;
+    let mut f = &frame.offset + times_vector(phi, &w);
     let mut rows = Rows::new(frame, x, &f);
     if !rows.is_finite() {
         w.fill(0.0);
@@ -87,21 +89,21 @@ pub(super) fn mode(
         // rounding: plain steps no longer shrink the decrement
         let settled = decrement <= found || (decrement < SMALL * SMALL && decrement >= 0.25 * last);
         // flat effects on their way to infinity: the score vanishes, the steps do not
-        let runs = settled && flat > 0 && (phi * &step).amax() > RUNAWAY;
+        let runs = settled && flat > 0 && times_vector(phi, &step).amax() > RUNAWAY;
         if runs && decrement <= VANISHED {
             return Err(Failure::NoMode);
         }
         if settled && !runs {
             // the last step is taken too, without a look at the curvature there
             let mean = w + step;
-            let (f, log_joint) = (&frame.offset + phi * &mean, psi + 0.5 * decrement);
+            let (f, log_joint) = (&frame.offset + times_vector(phi, &mean), psi + 0.5 * decrement);
             return Ok(Mode { mean, f, rows, weighted, gram, factor, log_joint });
         }
         last = decrement;
         let mut size = 1.0;
         loop {
             let next = &w + &step * size;
-            let at = &frame.offset + phi * &next;
+            let at = &frame.offset + times_vector(phi, &next);
             let there = Rows::new(frame, x, &at);
             let value = joint(&there, &next);
             if there.is_finite() && (decrement < SMALL || value >= psi) {

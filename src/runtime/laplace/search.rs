@@ -3,7 +3,7 @@
 use super::expansion::Expansion;
 use super::factors::{factors, pull};
 use super::frame::Frame;
-use super::mode::CLOSE;
+use super::mode::{CLOSE, LOOSE};
 use super::settle::{Position, flat_slope, settle};
 use super::span::{Last, ROUGH, Span};
 use crate::plan::ir::Curvature;
@@ -14,7 +14,7 @@ use crate::runtime::greedy::{apply, best_move};
 use crate::runtime::leaving::{Leaving, TooLittle};
 use crate::runtime::solution::Failure;
 use crate::runtime::swap::{Inside, best_swap, swap};
-use crate::runtime::updates::{Momentum, Progress, Summary, progress, propose};
+use crate::runtime::updates::{Momentum, Progress, Summary, WARM_UP, progress, propose};
 
 /// Largest change of a log hyperparameter in one update.
 const STEP: f64 = 4.6;
@@ -44,7 +44,8 @@ pub(super) fn batch(
         if !control.may_go_on() {
             return Ok(());
         }
-        let here = moments(frame, point, &mut span, &mut last, warm)?;
+        let found = if cycle < WARM_UP { LOOSE } else { CLOSE };
+        let here = moments(frame, point, found, &mut span, &mut last, warm)?;
         control.note(core, point, here.log_evidence, here.jitter, "update precisions");
         let updates = propose(core, &point.x, &here.moments(&point.active), control.options.updates);
         let steps: Vec<f64> = updates.iter().map(|update| update.step(STEP)).collect();
@@ -61,12 +62,13 @@ pub(super) fn batch(
 fn moments(
     frame: &Frame,
     point: &Point,
+    found: f64,
     span: &mut Option<Span>,
     last: &mut Option<Last>,
     warm: &mut [f64],
 ) -> Result<Summary, Failure> {
     if let Some(basis) = span.as_ref().filter(|s| point.active.len() > s.rank())
-        && let Ok(moments) = basis.moments(frame, point, CLOSE, last)
+        && let Ok(moments) = basis.moments(frame, point, found, last)
     {
         // where the weights start once there are few
         warm.fill(0.0);
@@ -76,7 +78,7 @@ fn moments(
         return Ok(moments);
     }
     *span = None;
-    let here = Expansion::to(CLOSE, frame, point, warm)?;
+    let here = Expansion::to(found, frame, point, warm)?;
     Ok(Summary {
         variance: (0..here.active.len()).map(|at| here.variance(at)).collect(),
         mean: here.mode.mean.as_slice()[here.flat..].to_vec(),

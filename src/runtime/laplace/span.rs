@@ -13,8 +13,8 @@ use super::frame::Frame;
 use super::mode::{MOST, SMALL};
 use super::rows::Rows;
 use crate::math::chol::{BadPivot, Cholesky};
-use crate::math::cross::cross_vector;
-use crate::math::gram::gram;
+use crate::math::cross::{cross_vector, times_vector};
+use crate::math::gram::{gram, symmetric_cross};
 use crate::math::product::times;
 use crate::runtime::compress::order;
 use crate::runtime::control::Point;
@@ -29,9 +29,8 @@ pub(super) const ROUGH: f64 = 1e-4;
 
 /// A basis of the columns, and their coordinates.
 pub(super) struct Span {
-    /// Q, R × r, and its transpose.
+    /// Q, R × r.
     basis: DMatrix<f64>,
-    transposed: DMatrix<f64>,
     /// C, r × m.
     coordinates: DMatrix<f64>,
 }
@@ -57,8 +56,7 @@ impl Span {
                 coordinates.view_mut((0, i), (part.nrows(), 1)).copy_from(&column);
             }
         }
-        let (basis, transposed) = basis.into_vectors();
-        Some(Span { basis, transposed, coordinates })
+        Some(Span { basis: basis.into_vectors().0, coordinates })
     }
 
     /// Number of basis vectors, r.
@@ -120,7 +118,7 @@ impl Span {
     ) -> Result<Mode, Failure> {
         let at = |v: DVector<f64>| {
             let u = s * &v;
-            let rows = Rows::new(frame, x, &(&frame.offset + &self.basis * &u));
+            let rows = Rows::new(frame, x, &(&frame.offset + times_vector(&self.basis, &u)));
             let psi = rows.log_density - 0.5 * u.dot(&v);
             At { v, u, rows, psi }
         };
@@ -171,8 +169,8 @@ impl Span {
 
     /// The likelihoods near a place.
     fn local(&self, frame: &Frame, At { u, rows, .. }: &At) -> Result<Local, Failure> {
-        let score = &self.transposed * &rows.score;
-        let curvature = times(&self.transposed, &rows.times(frame, &self.basis));
+        let score = cross_vector(&self.basis, &rows.score);
+        let curvature = symmetric_cross(&self.basis, &rows.times(frame, &self.basis));
         let root = Cholesky::new(&curvature).map_err(failed)?.lower().clone();
         let right = &root * root.tr_mul(u) + &score;
         Ok(Local { root, score, right })
