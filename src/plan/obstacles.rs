@@ -11,6 +11,7 @@ use super::ir::{HyperScale, Options, ScaleExpr};
 use super::params::param_obstacles;
 use crate::check::typed::{Dist, DistArg, ExprId, Model, Node, NodeId, NodeKind};
 use crate::diag::{Diagnostic, Diagnostics};
+use crate::dist::Family;
 use crate::graph::linear::{affine_in, names, scale_form};
 use crate::graph::walk::{constant, latents};
 use crate::graph::{Dag, Role};
@@ -130,7 +131,7 @@ fn scored(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
                 ),
             )
             .at(dist.span, "no score and curvature")
-            .help("leave `infer` out and let the compiler choose a plan for it"),
+            .help(other_method(node, dist.family)),
         );
         return;
     };
@@ -172,6 +173,17 @@ fn scored(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
     }
 }
 
+/// The methods that serve a likelihood which is not Gaussian, as an edit.
+fn other_method(node: &Node, family: &Family) -> String {
+    let laplace = family.score.is_some().then_some("`infer laplace`");
+    let variational = (family.mixture.is_some() || family.bound.is_some()).then_some("`infer variational`");
+    match (laplace, variational) {
+        (Some(one), Some(other)) => format!("write {one} or {other}: both serve {}", family.name),
+        (Some(one), None) | (None, Some(one)) => format!("write {one}, which serves {}", family.name),
+        (None, None) => format!("give `{}` a Normal likelihood, which `evidence` serves", node.name),
+    }
+}
+
 /// Whether it goes on: a Gaussian with a mean.
 fn gaussian_likelihood(
     model: &Model,
@@ -191,7 +203,7 @@ fn gaussian_likelihood(
             )
             .at(dist.span, "not Gaussian")
             .note(format!("{} offers no Gaussian form of its mean and scale", dist.family.name))
-            .help(format!("give `{}` a Normal likelihood, which `evidence` serves", node.name)),
+            .help(other_method(node, dist.family)),
         );
         return false;
     };

@@ -108,14 +108,14 @@ fn cases() -> Vec<Case> {
             "E0609",
             4,
             "`laplace` needs a log-concave likelihood, found StudentT for `t`",
-            "leave `infer` out",
+            "write `infer variational`, which serves StudentT",
         ),
         whole(
             "data x: real[N]\ndata t: real[N]\nw ~ Normal(0, precision = 1)\nt ~ StudentT(x * w, dof = 4, precision = 1)\ninfer sequential\n",
             "E0609",
             4,
             "`laplace` needs a log-concave likelihood, found StudentT for `t`",
-            "leave `infer` out",
+            "write `infer variational`, which serves StudentT",
         ),
         whole(
             "model prior_only {\n    w ~ Normal(0, precision = 1)\n    infer evidence\n}\n",
@@ -129,7 +129,7 @@ fn cases() -> Vec<Case> {
             "E0609",
             3,
             "needs a Gaussian likelihood, found Poisson for `k`",
-            "Normal likelihood",
+            "write `infer laplace`, which serves Poisson",
         ),
         whole(
             "data t: real[N]\nt ~ Flat()\ninfer evidence\n",
