@@ -1,6 +1,8 @@
 //! One cycle of fixed-point updates of all free hyperparameters (mathematics §1, §2), general in the
 //! powers: a hyperparameter of power ±1, ±2 … in several precisions, with or without a Gamma prior.
 
+use std::collections::BTreeMap;
+
 use super::control::Point;
 use super::core::{Core, Role};
 use super::posterior::Posterior;
@@ -56,7 +58,7 @@ impl Momentum {
     }
 
     /// Moves the hyperparameters of a point, at which the log evidence is `objective`, by these steps; precisions of one
-    /// weight by what they have gathered too, at most `limit` each. The largest change asked for of all others.
+    /// weight by what they have gathered too, at most `limit` each. The largest change asked for of those that nothing prunes.
     pub fn advance(
         &mut self,
         core: &Core,
@@ -76,9 +78,10 @@ impl Momentum {
             let hyper = &core.hypers[h];
             let moved = (point.x[h] + step).clamp(hyper.lower, hyper.upper) - point.x[h];
             let is_own = matches!(hyper.role, Role::Own(_));
+            let is_block = matches!(hyper.role, Role::Block(_));
             let further = if is_own && gathers { self.gathered(h, moved, limit) } else { moved };
             point.x[h] = (point.x[h] + further).clamp(hyper.lower, hyper.upper);
-            if !is_own {
+            if !is_own && !is_block {
                 largest = largest.max(moved.abs());
             }
         }
@@ -121,7 +124,7 @@ pub(crate) enum Progress {
 }
 
 /// Prunes what is hardly determined and fails the exact test, q² ≤ s, after the update number `cycle`, which asked for these
-/// steps of each hyperparameter, and of those of no single weight for `rest` at most.
+/// steps of each hyperparameter, and of those that nothing prunes for `rest` at most.
 pub(crate) fn progress(
     core: &Core,
     active: &mut Vec<usize>,
@@ -134,10 +137,21 @@ pub(crate) fn progress(
     let leaves = |at: usize| mean[at] * mean[at] <= gamma[at] * (1.0 - gamma[at]);
     let threshold = if rest < SETTLED { LITTLE } else { NOTHING };
     let (mut at, mut all, mut kept, before) = (0, 0.0_f64, 0.0_f64, active.len());
+    let mut gone = Vec::new();
+    for (h, leaves, gamma) in blocks(core, active, gamma, mean) {
+        all = all.max(steps[h].abs());
+        if !leaves {
+            kept = kept.max(steps[h].abs());
+        } else if cycle >= WARM_UP && gamma <= threshold {
+            gone.push(h);
+        }
+    }
     active.retain(|&i| {
         let here = at;
         at += 1;
-        let Some((h, _)) = core.weights[i].own else { return true };
+        let Some((h, _)) = core.weights[i].own else {
+            return !core.weights[i].log.powers.iter().any(|(h, _)| gone.contains(h));
+        };
         all = all.max(steps[h].abs());
         if !leaves(here) {
             kept = kept.max(steps[h].abs());
@@ -153,6 +167,26 @@ pub(crate) fn progress(
     } else {
         Progress::Moves
     }
+}
+
+/// The precisions of several weights, each with whether these fail the test together, Σ q² ≤ Σ s, and Σ γ.
+fn blocks(
+    core: &Core,
+    active: &[usize],
+    gamma: &[f64],
+    mean: &[f64],
+) -> impl Iterator<Item = (usize, bool, f64)> {
+    let mut sums: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+    for (at, &i) in active.iter().enumerate() {
+        for &(h, _) in &core.weights[i].log.powers {
+            if let Role::Block(_) = core.hypers[h].role {
+                let sum = sums.entry(h).or_default();
+                sum.0 += mean[at] * mean[at] - gamma[at] * (1.0 - gamma[at]);
+                sum.1 += gamma[at];
+            }
+        }
+    }
+    sums.into_iter().map(|(h, (excess, gamma))| (h, excess <= 0.0, gamma))
 }
 
 /// What updates need of a posterior, in tilde units: k weights, and the classes of rows.
