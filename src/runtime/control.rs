@@ -94,6 +94,11 @@ impl<'a> Control<'a> {
         self.additions <= self.budget.max_additions
     }
 
+    /// Whether a sequential fit ends by itself, without a pause.
+    pub fn ends_by_itself(&self) -> bool {
+        self.budget.max_additions == usize::MAX
+    }
+
     /// Whether another iteration is allowed.
     pub fn may_go_on(&mut self) -> bool {
         if self.stopped.is_none() {

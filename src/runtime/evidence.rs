@@ -10,7 +10,7 @@ use super::control::{Control, Observer, Point};
 use super::core::{Core, Role};
 use super::findings;
 use super::finish::{Found, finish, weights};
-use super::greedy::{LEAST, greedy};
+use super::greedy::{LEAST, found_little, greedy};
 use super::polish::{Position, active_set};
 use super::prepare::{Exact, prepare};
 use super::problem::Problem;
@@ -141,16 +141,19 @@ fn search_on(
     control: &mut Control<'_>,
     best: &mut Option<(f64, Found)>,
 ) -> Result<(), Failure> {
-    for attempt in 0..=control.options.restarts {
+    for attempt in 0.. {
         let begin = Begin::of(core, attempt, choice, control.options, best.as_ref().map(|b| &b.1.point));
-        let from = control.trace.len();
+        let (from, one_at_a_time) = (control.trace.len(), begin.sequential);
         let (point, held_first) = run(core, begin, control)?;
+        let found_little =
+            one_at_a_time && control.ends_by_itself() && found_little(core, core.t.len(), &point);
         let here = Position::new(core, &point)?;
         let trace = control.close(from, core, &point, here.posterior.log_evidence);
         if best.as_ref().is_none_or(|b| here.objective > b.0 + 1e-9 * (1.0 + b.0.abs())) {
             *best = Some((here.objective, Found { point, trace, held_first }));
         }
-        if control.stopped.is_some() {
+        let other = attempt == 0 && choice != Choice::OneAtATime && found_little;
+        if control.stopped.is_some() || !(attempt < control.options.restarts || other) {
             break;
         }
     }

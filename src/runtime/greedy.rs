@@ -23,6 +23,8 @@ const DRIFT: f64 = 1e-8;
 /// Updates of noise and shared precisions in a row: the precision of an irrelevant block grows for ever, and
 /// Newton's method or the exact test of the block has the last word anyway.
 const SHARED: usize = 100;
+/// Multiplications of an update of all functions at once that a second look is worth.
+const AFFORDABLE: f64 = 1e8;
 /// How often a function may come back after it was deleted; then it stays out, which breaks cycles.
 const RETURNS: u8 = 10;
 
@@ -79,6 +81,15 @@ pub(crate) fn greedy(
     }
     control.jitter = control.jitter.max(state.jitter);
     Ok(path)
+}
+
+/// Whether at most one function was found among several, and all at once can be afforded: of functions that explain only
+/// together, as a wide kernel's an oscillation, none has gain by itself.
+pub(crate) fn found_little(core: &Core, rows: usize, point: &Point) -> bool {
+    let prunable = |i: &usize| core.weights[*i].own.is_some();
+    let all = core.everything().iter().filter(|i| prunable(i)).count();
+    let (small, large) = (all.min(rows) as f64, all.max(rows) as f64);
+    all > 2 && point.active.iter().filter(|i| prunable(i)).count() <= 1 && small * small * large <= AFFORDABLE
 }
 
 /// One MacKay update of noise and shared precisions; the largest change of their logarithms.

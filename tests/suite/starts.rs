@@ -63,3 +63,25 @@ fn cutpoints_of_separable_levels_come_to_rest() {
     let scores = f.score(&data).unwrap();
     assert!(scores.nodes["y"]["error_rate"].as_f64().unwrap() < 0.03, "{:?}", scores.nodes);
 }
+
+#[test]
+fn functions_that_explain_only_together_are_found_one_at_a_time_too() {
+    // an oscillation under a wide kernel: no single function has gain
+    let mut u = Uniform(3);
+    let (mut x, mut t) = (Vec::new(), Vec::new());
+    for _ in 0..100 {
+        let at = 6.0 * u.next() - 3.0;
+        x.push(at);
+        t.push(f64::from(u.next() < 1.0 / (1.0 + (-4.0 * (3.0 * at).sin()).exp())));
+    }
+    let data = Data::new().vector("x", &x).unwrap().vector("t", &t).unwrap();
+    let text = |infer: &str| {
+        format!(
+            "use std.kernels.rbf\nuse std.priors.ard\ndata x: real[N]\ndata t: bool[N]\n\
+             let phi = [1, rbf(x, width = 1.5)]\nw ~ ard(cols(phi))\nt ~ Bernoulli(logit = phi * w)\ninfer {infer}\n"
+        )
+    };
+    let (all, one) = (fit(&text("laplace"), &data), fit(&text("sequential"), &data));
+    assert!(all.node("w").unwrap().mean().len() > 3);
+    assert!((one.objective() - all.objective()).abs() < 1e-6, "{} {}", one.objective(), all.objective());
+}

@@ -16,6 +16,7 @@ use crate::plan::ir::{Curvature, Options, Schedule};
 use crate::runtime::adjoint::Slope;
 use crate::runtime::control::{Budget, Control, Observer, Point};
 use crate::runtime::evidence::Warm;
+use crate::runtime::greedy::found_little;
 use crate::runtime::solution::{Failure, Solution};
 use crate::runtime::start::{Start, from_targets, set_bounds_around};
 
@@ -62,16 +63,18 @@ struct Best {
 
 /// The best of all starts.
 fn search(frame: &mut Frame, control: &mut Control<'_>, best: &mut Option<Best>) -> Result<(), Failure> {
-    for attempt in 0..=control.options.restarts {
+    for attempt in 0.. {
         let from = control.trace.len();
         let (point, mut warm) = run(frame, attempt, control)?;
+        let one_at_a_time = control.options.schedule == Schedule::Sequential && control.ends_by_itself();
+        let other = attempt == 0 && one_at_a_time && found_little(&frame.core, frame.offset.len(), &point);
         let Position { objective, here, .. } =
             Position::new(frame, &point, &mut warm, control.options.curvature)?;
         let trace = control.close(from, &frame.core, &point, here.log_evidence);
         if best.as_ref().is_none_or(|b| objective > b.objective + 1e-9 * (1.0 + b.objective.abs())) {
             *best = Some(Best { objective, point, warm, trace });
         }
-        if control.stopped.is_some() {
+        if control.stopped.is_some() || !(attempt < control.options.restarts || other) {
             break;
         }
     }
