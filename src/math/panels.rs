@@ -35,10 +35,10 @@ fn begin(panel: usize) -> usize {
 fn subtract_products(acc: &mut [Lane; STRIP], v: &[Lane], m: &[Lane], at: usize) {
     let m = &m[..v.len()];
     for k in 0..v.len() {
-        for c in 0..STRIP {
+        for (c, acc) in acc.iter_mut().enumerate() {
             let factor = m[k].0[(at + c) % WIDTH];
             for i in 0..WIDTH {
-                acc[c].0[i] -= v[k].0[i] * factor;
+                acc.0[i] -= v[k].0[i] * factor;
             }
         }
     }
@@ -55,9 +55,9 @@ impl Corner {
     #[inline(always)]
     fn of(columns: &[Lane], at: usize) -> Corner {
         let mut corner = Corner { lower: [[0.0; STRIP]; STRIP], inverse: [0.0; STRIP] };
-        for c in 0..STRIP {
+        for (c, column) in columns[..STRIP].iter().enumerate() {
             for i in 0..STRIP {
-                corner.lower[c][i] = columns[c].0[(at + i) % WIDTH];
+                corner.lower[c][i] = column.0[(at + i) % WIDTH];
             }
             corner.inverse[c] = 1.0 / corner.lower[c][c];
         }
@@ -93,9 +93,9 @@ impl Corner {
     fn divide(&self, acc: &mut [Lane; STRIP]) {
         for c in 0..STRIP {
             let mut lane = acc[c];
-            for k in 0..c {
+            for (before, column) in acc[..c].iter().zip(&self.lower) {
                 for i in 0..WIDTH {
-                    lane.0[i] -= acc[k].0[i] * self.lower[k][c];
+                    lane.0[i] -= before.0[i] * column[c];
                 }
             }
             for i in 0..WIDTH {
