@@ -282,6 +282,17 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_any_size() {
+        for scale in [1e-307, 1e-150, 1e150, 1e305] {
+            let a = matrix(11) * scale;
+            let f = Cholesky::new(&a).unwrap();
+            assert_eq!(f.jitter(), 0.0, "{scale}");
+            assert!((f.lower() * f.lower().transpose() - &a).amax() < 1e-12 * a.amax(), "{scale}");
+            assert!((f.lower() * f.lower_inverse() - DMatrix::identity(11, 11)).amax() < 1e-10, "{scale}");
+        }
+    }
+
+    #[test]
     fn determinant_of_a_triangle_product() {
         let a = DMatrix::from_row_slice(2, 2, &[4.0, 2.0, 2.0, 3.0]);
         assert!((Cholesky::new(&a).unwrap().ln_det() - 8f64.ln()).abs() < 1e-15);

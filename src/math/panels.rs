@@ -72,9 +72,10 @@ impl Corner {
             if !(pivot > 0.0 && pivot.is_finite()) {
                 return Err(c);
             }
-            // 1/√p = √p (1/p): neither waits for the other
             let root = pivot.sqrt();
-            self.inverse[c] = root * (1.0 / pivot);
+            // 1/√p = √p (1/p): neither waits for the other
+            let plain = (1e-300..1e300).contains(&pivot);
+            self.inverse[c] = if plain { root * (1.0 / pivot) } else { 1.0 / root };
             self.lower[c][c] = root;
             for i in c + 1..STRIP {
                 self.lower[c][i] *= self.inverse[c];
