@@ -99,6 +99,7 @@ pub const ALL: &[Protocol] = &[
         published: "0.0326, 6.7 vectors",
         measure: Measure::Rms,
         program: of::SPLINE,
+        machine: Some(false),
         splits: |dir, most| repetitions(dir, "sinc_gauss100_train", "sinc_test", 1, 100.min(most)),
         ..BASE
     },
@@ -108,6 +109,7 @@ pub const ALL: &[Protocol] = &[
         published: "0.0187, 7.0 vectors",
         measure: Measure::Rms,
         program: of::SPLINE,
+        machine: Some(false),
         splits: |dir, most| repetitions(dir, "sinc_unif100_train", "sinc_test", 1, 100.min(most)),
         ..BASE
     },
@@ -157,6 +159,7 @@ pub const ALL: &[Protocol] = &[
         text: "100 splits 481/25, kernel (1 + x·c)³ on standardised inputs, batch",
         published: "10.17, 41.1 vectors (other splits)",
         program: of::CUBIC_BATCH,
+        machine: Some(true),
         splits: |dir, most| {
             splits(&Set::read(dir, "boston")?, &Set::read(dir, "boston_test_idx")?, true, most)
         },
@@ -187,6 +190,7 @@ pub const ALL: &[Protocol] = &[
         own: true,
         text: "10 folds, linear ARD with a flat intercept",
         program: of::LINEAR,
+        machine: Some(true),
         splits: |dir, most| Ok(folds(&Set::read(dir, "diabetes")?, 10, most)),
         ..BASE
     },
@@ -353,6 +357,7 @@ const ORDERED_BASE: Protocol = Protocol {
     program: of::ORDERED,
     widths: WIDTHS,
     once: true,
+    machine: Some(true),
     ..BASE
 };
 
@@ -490,13 +495,19 @@ impl Protocol {
     fn target(&self, split: &Split) -> Target {
         match self.measure {
             Measure::Rms | Measure::Mse => Target::Number,
+            Measure::Ordered => Target::Level,
             _ => Target::Class(split.train.levels().pop().unwrap_or_default()),
         }
     }
 
     /// A machine always has a width to choose.
     fn machine_widths(&self) -> &'static [f64] {
-        if self.widths.len() > 1 { self.widths } else { NARROW }
+        match (self.widths, self.measure, self.machine) {
+            ([_, _, ..], ..) => self.widths,
+            (_, Measure::Rms, _) => CURVE_WIDTHS,
+            (.., Some(true)) => WIDTHS,
+            _ => NARROW,
+        }
     }
 
     /// The width with the least loss in 5-fold cross-validation on a training part.

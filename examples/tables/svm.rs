@@ -32,6 +32,8 @@ struct Numbers {
 pub enum Target {
     /// Regression.
     Number,
+    /// Ordered levels, which are whole numbers: regression on them, rounded to the nearest.
+    Level,
     /// Classification: the positive level.
     Class(String),
 }
@@ -39,7 +41,7 @@ pub enum Target {
 impl Target {
     fn numbers(&self, set: &Set) -> Result<Vec<f64>> {
         let of = |cell: &String| match self {
-            Target::Number => cell.parse().map_err(Into::into),
+            Target::Number | Target::Level => cell.parse().map_err(Into::into),
             Target::Class(positive) => Ok(if cell == positive { 1.0 } else { -1.0 }),
         };
         set.target().iter().map(of).collect()
@@ -48,7 +50,7 @@ impl Target {
 
 /// The setting with the least error on held-out fifths.
 pub fn choose(train: &Set, target: &Target, standardize: bool, widths: &[f64]) -> Result<Setting> {
-    let tubes: &[f64] = if matches!(target, Target::Number) { &TUBES } else { &[0.0] };
+    let tubes: &[f64] = if matches!(target, Target::Class(_)) { &[0.0] } else { &TUBES };
     let order = shuffled(train.rows(), 7);
     let mut best: Option<(f64, Setting)> = None;
     for &width in widths {
@@ -101,7 +103,7 @@ pub fn run(split: &Split, target: &Target, standardize: bool, setting: Setting) 
             let wrong = predicted.iter().zip(&test.y).filter(|(p, y)| **p != (**y > 0.0)).count();
             Ok((wrong as f64 / test.y.len() as f64, machine.nsupport() as f64))
         }
-        Target::Number => {
+        Target::Number | Target::Level => {
             // cost and tube are those of a target of deviation 1
             let rows: Vec<Vec<f64>> = train.y.iter().map(|y| vec![*y]).collect();
             let (mean, sd) = moments(&rows).first().copied().unwrap_or((0.0, 1.0));
@@ -111,8 +113,19 @@ pub fn run(split: &Split, target: &Target, standardize: bool, setting: Setting) 
                 .gaussian_kernel(kernel)
                 .fit(&Dataset::new(matrix(&train.x), scaled))?;
             let predicted: Array1<f64> = machine.predict(&matrix(&test.x));
-            let squares = predicted.iter().zip(&test.y).map(|(p, y)| (p * sd + mean - y).powi(2));
-            Ok((squares.sum::<f64>() / test.y.len() as f64, machine.nsupport() as f64))
+            let (low, high) = train
+                .y
+                .iter()
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(*y), high.max(*y)));
+            let loss = |(p, y): (&f64, &f64)| {
+                let p = p * sd + mean;
+                match target {
+                    Target::Level => f64::from(p.round().clamp(low, high) != *y),
+                    _ => (p - y).powi(2),
+                }
+            };
+            let losses: f64 = predicted.iter().zip(&test.y).map(loss).sum();
+            Ok((losses / test.y.len() as f64, machine.nsupport() as f64))
         }
     }
 }

@@ -131,7 +131,7 @@ fn scored(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
                 ),
             )
             .at(dist.span, "no score and curvature")
-            .help(other_method(node, dist.family)),
+            .help(other_method(node, dist)),
         );
         return;
     };
@@ -146,12 +146,7 @@ fn scored(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
                 ),
             )
             .at(dist.span, "no linear predictor")
-            .help(format!(
-                "write `{} ~ {}({} = …)`",
-                node.name,
-                dist.family.name,
-                score.predictors.join(" = …)` or `(")
-            )),
+            .help(by_predictor(node, dist.family, score.predictors)),
         );
         return;
     };
@@ -173,15 +168,25 @@ fn scored(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnostics) {
     }
 }
 
-/// The methods that serve a likelihood which is not Gaussian, as an edit.
-fn other_method(node: &Node, family: &Family) -> String {
-    let laplace = family.score.is_some().then_some("`infer laplace`");
-    let variational = (family.mixture.is_some() || family.bound.is_some()).then_some("`infer variational`");
-    match (laplace, variational) {
-        (Some(one), Some(other)) => format!("write {one} or {other}: both serve {}", family.name),
-        (Some(one), None) | (None, Some(one)) => format!("write {one}, which serves {}", family.name),
-        (None, None) => format!("give `{}` a Normal likelihood, which `evidence` serves", node.name),
+/// What to write for a method that serves a likelihood which is not Gaussian.
+fn other_method(node: &Node, dist: &Dist) -> String {
+    let family = dist.family;
+    let bound = family.bound.is_some_and(|b| b.links.iter().any(|l| dist.arg(l.predictor).is_some()));
+    let laplace = (family.score.is_some() && predictor_of(dist).is_some()).then_some("`infer laplace`");
+    let variational = (family.mixture.is_some() || bound).then_some("`infer variational`");
+    match (laplace, variational, &family.score) {
+        (Some(one), Some(other), _) => format!("write {one} or {other}: both serve {}", family.name),
+        (Some(one), None, _) | (None, Some(one), _) => format!("write {one}, which serves {}", family.name),
+        (None, None, Some(score)) => {
+            format!("{}, and `infer laplace`", by_predictor(node, family, score.predictors))
+        }
+        (None, None, None) => format!("give `{}` a Normal likelihood, which `evidence` serves", node.name),
     }
+}
+
+/// A likelihood given by its linear predictor.
+fn by_predictor(node: &Node, family: &Family, predictors: &[&str]) -> String {
+    format!("write `{} ~ {}({} = …)`", node.name, family.name, predictors.join(" = …)` or `("))
 }
 
 /// Whether it goes on: a Gaussian with a mean.
@@ -203,7 +208,7 @@ fn gaussian_likelihood(
             )
             .at(dist.span, "not Gaussian")
             .note(format!("{} offers no Gaussian form of its mean and scale", dist.family.name))
-            .help(other_method(node, dist.family)),
+            .help(other_method(node, dist)),
         );
         return false;
     };

@@ -132,6 +132,13 @@ fn cases() -> Vec<Case> {
             "write `infer laplace`, which serves Poisson",
         ),
         whole(
+            "data t: bool[N]\ndata p: unit[N]\nt ~ Bernoulli(p = p)\ninfer evidence\n",
+            "E0609",
+            3,
+            "needs a Gaussian likelihood, found Bernoulli for `t`",
+            "write `t ~ Bernoulli(logit = …)` or `(probit = …)`, and `infer laplace`",
+        ),
+        whole(
             "data t: real[N]\nt ~ Flat()\ninfer evidence\n",
             "E0609",
             2,
