@@ -55,9 +55,9 @@ impl Basis {
         self.q.ncols()
     }
 
-    /// The vectors (n × r), and their transpose.
-    pub fn into_vectors(self) -> (DMatrix<f64>, DMatrix<f64>) {
-        (self.q, self.qt)
+    /// The vectors, n × r.
+    pub fn into_vectors(self) -> DMatrix<f64> {
+        self.q
     }
 
     /// Coefficients of these columns (r × b), from a sample of their rows while all of them are inside, by projection

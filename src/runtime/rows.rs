@@ -104,7 +104,7 @@ impl Rows {
             }
             let e = libm::ilogb(largest);
             class.exponent += e;
-            scale(&mut self.t.as_mut_slice()[class.start..class.end], -e);
+            each_times_two_to(&mut self.t.as_mut_slice()[class.start..class.end], -e);
             done.push((class.start, class.end, e));
         }
         flat.scale_rows(&done);
@@ -116,7 +116,7 @@ impl Rows {
     pub fn variance(&self, class: &Gathered, flat: bool) -> f64 {
         let range = class.start..class.end;
         let mut scaled = self.raw[range.clone()].to_vec();
-        scale(&mut scaled, -class.exponent);
+        each_times_two_to(&mut scaled, -class.exponent);
         let rows = || self.source[range.clone()].iter().map(|(_, factor)| factor * factor).zip(&scaled);
         let total: f64 = rows().map(|(weight, _)| weight).sum();
         let mean = rows().map(|(weight, t)| weight * t).sum::<f64>() / total;
@@ -165,14 +165,14 @@ impl Columns {
     pub fn scale_rows(&mut self, ranges: &[(usize, usize, i32)]) {
         for mut column in self.values.column_iter_mut() {
             for &(start, end, e) in ranges {
-                scale(&mut column.as_mut_slice()[start..end], -e);
+                each_times_two_to(&mut column.as_mut_slice()[start..end], -e);
             }
         }
     }
 }
 
 /// Each v · 2^e.
-fn scale(values: &mut [f64], e: i32) {
+fn each_times_two_to(values: &mut [f64], e: i32) {
     if e != 0 {
         values.iter_mut().for_each(|v| *v = times_two_to(*v, e));
     }
@@ -193,7 +193,7 @@ pub(crate) fn scale_columns(values: &mut DMatrix<f64>) -> Vec<i32> {
             }
             let e = libm::ilogb(norm);
             *exponent += e;
-            scale(column.as_mut_slice(), -e);
+            each_times_two_to(column.as_mut_slice(), -e);
             if plain {
                 break;
             }

@@ -136,8 +136,8 @@ fn range(values: &[f64]) -> (f64, f64) {
 fn median(values: &[f64], low: f64, high: f64, digits: i32) -> f64 {
     let half = (values.len() - 1) / 2;
     let scale = 10_f64.powi(digits.abs());
-    let cell = |x: f64| cell(x, scale, digits);
-    let (first, cells) = (cell(low), cell(high) - cell(low) + 1.0);
+    let first = cell(low, scale, digits);
+    let cells = cell(high, scale, digits) - first + 1.0;
     if !(scale.is_finite() && first.is_finite() && cells <= CELLS as f64) {
         let mut values = values.to_vec();
         return at_digit(*values.select_nth_unstable_by(half, f64::total_cmp).1, digits, f64::round);
@@ -147,12 +147,7 @@ fn median(values: &[f64], low: f64, high: f64, digits: i32) -> f64 {
     for part in values.chunks(BLOCK) {
         widest(
             #[inline(always)]
-            || {
-                which
-                    .iter_mut()
-                    .zip(part)
-                    .for_each(|(to, x)| *to = (self::cell(*x, scale, digits) - first) as u16)
-            },
+            || which.iter_mut().zip(part).for_each(|(to, x)| *to = (cell(*x, scale, digits) - first) as u16),
         );
         which[..part.len()].iter().for_each(|at| counts[usize::from(*at) % CELLS] += 1);
     }

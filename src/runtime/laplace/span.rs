@@ -56,7 +56,7 @@ impl Span {
                 coordinates.view_mut((0, i), (part.nrows(), 1)).copy_from(&column);
             }
         }
-        Some(Span { basis: basis.into_vectors().0, coordinates })
+        Some(Span { basis: basis.into_vectors(), coordinates })
     }
 
     /// Number of basis vectors, r.
