@@ -29,8 +29,8 @@ pub struct Protocol {
     once: bool,
     /// Folds of the cross-validation that chooses it.
     folds: usize,
-    /// Whether a support vector machine runs beside it; with inputs standardised or as they are.
-    machine: Option<bool>,
+    /// The support vector machine beside it.
+    machine: Machine,
     /// Whether the count of vectors is given with the bias too.
     with_bias: bool,
     splits: fn(&Path, usize) -> Result<Vec<Split>>,
@@ -45,6 +45,17 @@ enum Measure {
     Wrong,
     /// Zero-one and absolute error.
     Ordered,
+}
+
+/// A support vector machine.
+#[derive(Clone, Copy)]
+enum Machine {
+    /// On the inputs as they are.
+    Plain,
+    /// On standardised inputs.
+    Standardized,
+    /// That of another row, which takes the same data.
+    Of(&'static str),
 }
 
 const CURVE_WIDTHS: &[f64] = &[1.0, 1.5, 2.0, 3.0, 4.0];
@@ -65,7 +76,7 @@ const BASE: Protocol = Protocol {
     widths: &[],
     once: false,
     folds: 5,
-    machine: None,
+    machine: Machine::Plain,
     with_bias: false,
     splits: |_, _| Ok(Vec::new()),
 };
@@ -79,7 +90,6 @@ pub const ALL: &[Protocol] = &[
         measure: Measure::Rms,
         program: of::CURVE,
         widths: CURVE_WIDTHS,
-        machine: Some(false),
         splits: |dir, most| repetitions(dir, "sinc_gauss50_train", "sinc_test", 1, 25.min(most)),
         ..BASE
     },
@@ -90,6 +100,7 @@ pub const ALL: &[Protocol] = &[
         measure: Measure::Rms,
         program: of::CURVE_VARIATIONAL,
         widths: &[2.0],
+        machine: Machine::Of("sinc-50"),
         splits: |dir, most| repetitions(dir, "sinc_gauss50_train", "sinc_test", 1, 25.min(most)),
         ..BASE
     },
@@ -99,7 +110,6 @@ pub const ALL: &[Protocol] = &[
         published: "0.0326, 6.7 vectors",
         measure: Measure::Rms,
         program: of::SPLINE,
-        machine: Some(false),
         splits: |dir, most| repetitions(dir, "sinc_gauss100_train", "sinc_test", 1, 100.min(most)),
         ..BASE
     },
@@ -109,7 +119,6 @@ pub const ALL: &[Protocol] = &[
         published: "0.0187, 7.0 vectors",
         measure: Measure::Rms,
         program: of::SPLINE,
-        machine: Some(false),
         splits: |dir, most| repetitions(dir, "sinc_unif100_train", "sinc_test", 1, 100.min(most)),
         ..BASE
     },
@@ -120,7 +129,7 @@ pub const ALL: &[Protocol] = &[
         program: of::SURFACE,
         widths: BROAD,
         folds: 10,
-        machine: Some(true),
+        machine: Machine::Standardized,
         splits: |dir, most| repetitions(dir, "friedman1_train", "friedman1_test", 1, 25.min(most)),
         ..BASE
     },
@@ -129,6 +138,7 @@ pub const ALL: &[Protocol] = &[
         text: "the same, a scale for each input learned from the evidence",
         published: "0.27, 11.5 vectors",
         program: of::SCALES,
+        machine: Machine::Of("friedman-1"),
         splits: |dir, most| repetitions(dir, "friedman1_train", "friedman1_test", 1, 25.min(most)),
         ..BASE
     },
@@ -139,7 +149,7 @@ pub const ALL: &[Protocol] = &[
         program: of::SURFACE,
         widths: BROAD,
         folds: 20,
-        machine: Some(true),
+        machine: Machine::Standardized,
         splits: |dir, most| repetitions(dir, "friedman2_train", "friedman2_test", 1, 25.min(most)),
         ..BASE
     },
@@ -150,7 +160,7 @@ pub const ALL: &[Protocol] = &[
         program: of::SURFACE,
         widths: BROAD,
         folds: 20,
-        machine: Some(true),
+        machine: Machine::Standardized,
         splits: |dir, most| repetitions(dir, "friedman3_train", "friedman3_test", 1, 25.min(most)),
         ..BASE
     },
@@ -159,7 +169,7 @@ pub const ALL: &[Protocol] = &[
         text: "100 splits 481/25, kernel (1 + x·c)³ on standardised inputs, batch",
         published: "10.17, 41.1 vectors (other splits)",
         program: of::CUBIC_BATCH,
-        machine: Some(true),
+        machine: Machine::Standardized,
         splits: |dir, most| {
             splits(&Set::read(dir, "boston")?, &Set::read(dir, "boston_test_idx")?, true, most)
         },
@@ -170,6 +180,7 @@ pub const ALL: &[Protocol] = &[
         text: "the same, sequential (the default from 400 weights on)",
         published: "10.17, 41.1 vectors (other splits)",
         program: of::CUBIC,
+        machine: Machine::Of("boston"),
         splits: |dir, most| {
             splits(&Set::read(dir, "boston")?, &Set::read(dir, "boston_test_idx")?, true, most)
         },
@@ -181,7 +192,7 @@ pub const ALL: &[Protocol] = &[
         program: of::SURFACE,
         widths: &[1.0, 1.5, 2.0, 3.0, 4.0],
         once: true,
-        machine: Some(true),
+        machine: Machine::Standardized,
         splits: |dir, most| Ok(folds(&Set::read(dir, "reg_concrete")?, 5, most)),
         ..BASE
     },
@@ -190,14 +201,13 @@ pub const ALL: &[Protocol] = &[
         own: true,
         text: "10 folds, linear ARD with a flat intercept",
         program: of::LINEAR,
-        machine: Some(true),
+        machine: Machine::Standardized,
         splits: |dir, most| Ok(folds(&Set::read(dir, "diabetes")?, 10, most)),
         ..BASE
     },
     Protocol {
         name: "ripley",
         text: "25 times 100 of the 250 training rows (drawn one after the other from seed 1), width 0.5, 1000 test rows",
-        machine: Some(false),
         program: of::CLASSES,
         ..RIPLEY
     },
@@ -205,12 +215,14 @@ pub const ALL: &[Protocol] = &[
         name: "ripley-plain",
         text: "the same with min_gain = 0, as published: what is kept has q² > s",
         program: of::CLASSES_PLAIN,
+        machine: Machine::Of("ripley"),
         ..RIPLEY
     },
     Protocol {
         name: "ripley-sequential",
         text: "the same, min_gain = 0, one basis function at a time",
         program: of::CLASSES_SEQUENTIAL,
+        machine: Machine::Of("ripley"),
         ..RIPLEY
     },
     Protocol {
@@ -218,6 +230,7 @@ pub const ALL: &[Protocol] = &[
         text: "the same by the bound of Jaakkola and Jordan",
         published: "9.2 %, 4 vectors",
         program: of::CLASSES_VARIATIONAL,
+        machine: Machine::Of("ripley"),
         ..RIPLEY
     },
     Protocol {
@@ -231,6 +244,7 @@ pub const ALL: &[Protocol] = &[
         name: "ripley-sequential-100",
         text: "ripley-sequential on the same 100",
         program: of::CLASSES_SEQUENTIAL,
+        machine: Machine::Of("ripley-plain-100"),
         splits: |dir, most| ripley(dir, 100.min(most)),
         ..RIPLEY
     },
@@ -239,6 +253,7 @@ pub const ALL: &[Protocol] = &[
         text: "ripley-variational on the same 100",
         published: "9.2 %, 4 vectors",
         program: of::CLASSES_VARIATIONAL,
+        machine: Machine::Of("ripley-plain-100"),
         splits: |dir, most| ripley(dir, 100.min(most)),
         ..RIPLEY
     },
@@ -249,7 +264,7 @@ pub const ALL: &[Protocol] = &[
         measure: Measure::Wrong,
         program: of::CLASSES_STANDARDIZED,
         widths: WIDTHS,
-        machine: Some(true),
+        machine: Machine::Standardized,
         splits: |dir, _| {
             Ok(vec![Split { train: Set::read(dir, "pima_tr")?, test: Set::read(dir, "pima_te")? }])
         },
@@ -347,7 +362,6 @@ const IDA_BASE: Protocol = Protocol {
     program: of::CLASSES,
     widths: IDA,
     once: true,
-    machine: Some(false),
     ..BASE
 };
 
@@ -357,7 +371,7 @@ const ORDERED_BASE: Protocol = Protocol {
     program: of::ORDERED,
     widths: WIDTHS,
     once: true,
-    machine: Some(true),
+    machine: Machine::Standardized,
     ..BASE
 };
 
@@ -427,12 +441,17 @@ impl Protocol {
             _ => None,
         };
         let target = self.target(first);
-        let machine = |split: &Split| {
-            self.machine
-                .map(|standardize| svm::choose(&split.train, &target, standardize, self.machine_widths()))
+        let standardize = match self.machine {
+            Machine::Plain => Some(false),
+            Machine::Standardized => Some(true),
+            Machine::Of(other) => {
+                row.machine_of = Some(other);
+                None
+            }
         };
         // hundreds of machines a choice: once, on the first training part
-        let setting = machine(first).transpose()?;
+        let choose = |standardize| svm::choose(&first.train, &target, standardize, self.machine_widths());
+        let setting = standardize.map(choose).transpose()?;
         let mut widths = Vec::new();
         for split in &splits {
             if !self.once && self.widths.len() > 1 {
@@ -440,7 +459,7 @@ impl Protocol {
             }
             widths.extend(width);
             self.take(&compile(width)?, split, &mut row)?;
-            if let (Some(setting), Some(standardize)) = (setting, self.machine) {
+            if let (Some(setting), Some(standardize)) = (setting, standardize) {
                 let (error, support) = svm::run(split, &target, standardize, setting)?;
                 row.machine.push((self.figure(error, split), support));
             }
@@ -505,7 +524,7 @@ impl Protocol {
         match (self.widths, self.measure, self.machine) {
             ([_, _, ..], ..) => self.widths,
             (_, Measure::Rms, _) => CURVE_WIDTHS,
-            (.., Some(true)) => WIDTHS,
+            (.., Machine::Standardized) => WIDTHS,
             _ => NARROW,
         }
     }

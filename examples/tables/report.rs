@@ -32,6 +32,8 @@ pub struct Row {
     pub unfinished: usize,
     /// Error and support vectors of the support vector machine.
     pub machine: Vec<(f64, f64)>,
+    /// The row that has the machine instead.
+    pub machine_of: Option<&'static str>,
 }
 
 impl fmt::Display for Row {
@@ -65,7 +67,7 @@ impl fmt::Display for Row {
             vectors,
             mean(&self.noise, 3),
             self.seconds / self.errors.len() as f64,
-            if machine.is_empty() { "–".to_owned() } else { of(&machine) },
+            self.machine_of.map_or_else(|| of(&machine), |other| format!("see {other}")),
             mean(&support, 0),
         )
     }

@@ -50,11 +50,16 @@ impl Target {
 
 /// The setting with the least error on held-out fifths.
 pub fn choose(train: &Set, target: &Target, standardize: bool, widths: &[f64]) -> Result<Setting> {
-    let tubes: &[f64] = if matches!(target, Target::Class(_)) { &[0.0] } else { &TUBES };
+    let (costs, tubes): (&[f64], &[f64]) = match target {
+        Target::Number => (&COSTS, &TUBES),
+        // what is rounded needs no narrow tube, and large costs take long
+        Target::Level => (&COSTS[..3], &TUBES[1..]),
+        Target::Class(_) => (&COSTS, &[0.0]),
+    };
     let order = shuffled(train.rows(), 7);
     let mut best: Option<(f64, Setting)> = None;
     for &width in widths {
-        for &cost in &COSTS {
+        for &cost in costs {
             for &tube in tubes {
                 let setting = Setting { cost, width, tube };
                 let mut error = 0.0;
