@@ -76,6 +76,7 @@ fn foot(fit: &FitResult, screen: &Screen) -> Vec<String> {
     if report.pruned > 0 {
         lines.push(format!("{} pruned", plural(report.pruned, "weight")));
     }
+    lines.extend(other_schedule(fit));
     lines.push(format!("stopped: {}", stop(&report.stop)));
     if screen.verbose > 0 {
         let mut certificate = format!("largest gradient {}", number(report.certificate.gradient, 2));
@@ -97,6 +98,14 @@ fn foot(fit: &FitResult, screen: &Screen) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// How the result was reached, if not by the schedule of the plan.
+fn other_schedule(fit: &FitResult) -> Option<String> {
+    let schedule = fit.report.schedule.as_ref().filter(|schedule| **schedule != fit.plan.schedule)?;
+    let start = if fit.report.restarts > 0 { "best start" } else { "reached" };
+    let way = if schedule == "batch" { "all weights at once" } else { "one basis function at a time" };
+    Some(format!("{start}: {way}"))
 }
 
 /// At most eight values, the first and the last among them.

@@ -245,6 +245,11 @@ pub enum Schedule {
 }
 
 impl Schedule {
+    /// One at a time or all at once.
+    pub fn of(sequential: bool) -> Schedule {
+        if sequential { Schedule::Sequential } else { Schedule::Batch }
+    }
+
     /// As written in a program.
     pub fn name(self) -> &'static str {
         match self {

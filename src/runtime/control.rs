@@ -48,6 +48,8 @@ pub(crate) struct Control<'a> {
     pub jitter: f64,
     /// Where the last iteration ended.
     pub last: Option<Point>,
+    /// Starts that were tried.
+    pub starts: usize,
     budget: &'a Budget,
     additions: usize,
     started: Option<Instant>,
@@ -66,11 +68,17 @@ impl<'a> Control<'a> {
             stopped: None,
             jitter: 0.0,
             last: None,
+            starts: 0,
             budget,
             additions: 0,
             started,
             observer,
         }
+    }
+
+    /// Starts beyond the first.
+    pub fn restarts(&self) -> usize {
+        self.starts.saturating_sub(1)
     }
 
     /// Why it ended, with this largest slope of the free hyperparameters.

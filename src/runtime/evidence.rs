@@ -131,6 +131,7 @@ fn search(core: &Core, choice: Choice, control: &mut Control<'_>) -> Result<Foun
             point: control.last.take().unwrap_or_else(before_the_first),
             trace: control.trace[from..].to_vec(),
             held_first: false,
+            sequential: control.options.schedule == Schedule::Sequential,
         },
     })
 }
@@ -143,14 +144,14 @@ fn search_on(
 ) -> Result<(), Failure> {
     for attempt in 0.. {
         let begin = Begin::of(core, attempt, choice, control.options, best.as_ref().map(|b| &b.1.point));
-        let (from, one_at_a_time) = (control.trace.len(), begin.sequential);
+        let (from, sequential) = (control.trace.len(), begin.sequential);
+        control.starts += 1;
         let (point, held_first) = run(core, begin, control)?;
-        let found_little =
-            one_at_a_time && control.ends_by_itself() && found_little(core, core.t.len(), &point);
+        let found_little = sequential && control.ends_by_itself() && found_little(core, core.t.len(), &point);
         let here = Position::new(core, &point)?;
         let trace = control.close(from, core, &point, here.posterior.log_evidence);
         if best.as_ref().is_none_or(|b| here.objective > b.0 + 1e-9 * (1.0 + b.0.abs())) {
-            *best = Some((here.objective, Found { point, trace, held_first }));
+            *best = Some((here.objective, Found { point, trace, held_first, sequential }));
         }
         let other = attempt == 0 && choice != Choice::OneAtATime && found_little;
         if control.stopped.is_some() || !(attempt < control.options.restarts || other) {
@@ -216,7 +217,8 @@ pub fn resume(
         let takes_up = findings::TakesUp::new(&core, problem, &mut stored(problem)?)?;
         let objective = Position::new(&core, &point)?.posterior.log_evidence;
         let trace = control.close(0, &core, &point, objective);
-        finish(&core, problem, &takes_up, Found { point, trace, held_first }, rank, control)
+        let sequential = options.schedule == Schedule::Sequential;
+        finish(&core, problem, &takes_up, Found { point, trace, held_first, sequential }, rank, control)
     })
 }
 

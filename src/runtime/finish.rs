@@ -11,6 +11,7 @@ use super::posterior::Posterior;
 use super::problem::Problem;
 use super::solution::{Certificate, Failure, Report, Solution};
 use crate::math::power::times_two_to;
+use crate::plan::ir::Schedule;
 
 /// Where a start led.
 pub(crate) struct Found {
@@ -19,6 +20,8 @@ pub(crate) struct Found {
     pub trace: Vec<f64>,
     /// Whether the noise was held while weights were chosen.
     pub held_first: bool,
+    /// Whether functions were added one at a time.
+    pub sequential: bool,
 }
 
 /// Mean and covariance of the kept weights in the user's units, ordered as in the problem.
@@ -38,7 +41,7 @@ pub(crate) fn finish(
     rank: Option<usize>,
     control: Control<'_>,
 ) -> Result<Solution, Failure> {
-    let Found { point, trace, held_first } = found;
+    let Found { point, trace, held_first, sequential } = found;
     let here = Position::new(core, &point)?;
     let factors = Factors::new(core, &core.roots(&point.x), &here.posterior, &here.detail);
     let weights = weights(core, &here);
@@ -59,7 +62,8 @@ pub(crate) fn finish(
         merged: core.merged.clone(),
         rank: rank.filter(|r| 2 * r <= prunable),
         jitter: control.jitter.max(here.posterior.jitter()),
-        restarts: control.options.restarts,
+        restarts: control.restarts(),
+        schedule: Some(Schedule::of(sequential)),
         certificate,
         findings,
     };

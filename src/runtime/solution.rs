@@ -3,6 +3,8 @@
 use nalgebra::{DMatrix, DVector};
 use serde::Serialize;
 
+use crate::plan::ir::Schedule;
+
 /// A finished (or stopped) fit of a [`super::problem::Problem`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Solution {
@@ -53,6 +55,8 @@ pub struct Report {
     pub jitter: f64,
     /// Starts beyond the first.
     pub restarts: usize,
+    /// The schedule of the start that led here, where the method has schedules.
+    pub schedule: Option<Schedule>,
     /// The optimality certificate.
     pub certificate: Certificate,
     /// Findings for the user.

@@ -516,6 +516,7 @@ fn report(solution: &Solution, layout: &Layout, names: &nodes::Names) -> ReportR
         merged,
         jitter: report.jitter,
         restarts: report.restarts,
+        schedule: report.schedule.map(|schedule| schedule.name().to_owned()),
         stop: match report.stop {
             Stop::Converged => "converged",
             Stop::Stalled => "stalled",

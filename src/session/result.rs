@@ -209,6 +209,10 @@ pub struct ReportResult {
     pub jitter: f64,
     /// Starts beyond the first.
     pub restarts: usize,
+    /// The schedule (`batch`, `sequential`) of the start that led to the result, where the method has schedules. It differs from the
+    /// plan's where another start, or a dictionary of low rank, led there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<String>,
     /// Why it stopped.
     pub stop: String,
     /// The optimality certificate.

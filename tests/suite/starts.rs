@@ -84,4 +84,9 @@ fn functions_that_explain_only_together_are_found_one_at_a_time_too() {
     let (all, one) = (fit(&text("laplace"), &data), fit(&text("sequential"), &data));
     assert!(all.node("w").unwrap().mean().len() > 3);
     assert!((one.objective() - all.objective()).abs() < 1e-6, "{} {}", one.objective(), all.objective());
+    // and it is said
+    let report = &one.result().report;
+    assert_eq!((one.result().plan.schedule.as_str(), report.restarts), ("sequential", 1));
+    assert_eq!(report.schedule.as_deref(), Some("batch"));
+    assert_eq!((all.result().report.restarts, all.result().report.schedule.as_deref()), (0, Some("batch")));
 }

@@ -10,6 +10,7 @@ use super::separation::separations;
 use super::settle::Position;
 use crate::dist::Support;
 use crate::math::power::times_two_to;
+use crate::plan::ir::Schedule;
 use crate::runtime::control::{Control, Point};
 use crate::runtime::core::Role;
 use crate::runtime::findings::{Observation, TakesUp, of_targets};
@@ -17,17 +18,26 @@ use crate::runtime::finish::{Weights, in_user_units, max_gain_outside};
 use crate::runtime::problem::WeightPrior;
 use crate::runtime::solution::{Certificate, Failure, Finding, Report, Solution};
 
+/// Where a start led.
+pub(super) struct Found {
+    pub point: Point,
+    pub mode: Vec<f64>,
+    /// The objective at its iterations.
+    pub trace: Vec<f64>,
+    /// Whether functions were added one at a time.
+    pub sequential: bool,
+}
+
 /// Makes the solution.
 pub(super) fn finish(
     frame: &Frame,
     problem: &LaplaceProblem,
-    point: Point,
-    mut warm: Vec<f64>,
-    trace: Vec<f64>,
+    found: Found,
     control: Control<'_>,
 ) -> Result<Solution, Failure> {
     let core = &frame.core;
-    let position = Position::new(frame, &point, &mut warm, control.options.curvature)?;
+    let Found { point, mut mode, trace, sequential } = found;
+    let position = Position::new(frame, &point, &mut mode, control.options.curvature)?;
     let factors = factors(frame, &position.here);
     let weights = weights(frame, &position.here);
     let live = core.live(&point.active);
@@ -59,7 +69,8 @@ pub(super) fn finish(
         merged: core.merged.clone(),
         rank: None,
         jitter: control.jitter.max(position.here.mode.factor.jitter()),
-        restarts: control.options.restarts,
+        restarts: control.restarts(),
+        schedule: Some(Schedule::of(sequential)),
         certificate,
         findings,
     };

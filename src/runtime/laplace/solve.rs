@@ -4,7 +4,7 @@ use nalgebra::DVector;
 
 use super::adjoint::adjoint;
 use super::expansion::Expansion;
-use super::finish::{finish, weights};
+use super::finish::{Found, finish, weights};
 use super::frame::{Frame, frame};
 use super::problem::LaplaceProblem;
 use super::rows::Rows;
@@ -37,43 +37,47 @@ pub fn solve(
     let x = start(&mut frame, Start::default());
     set_bounds_around(&mut frame.core, &x);
     let mut control = Control::new(options, budget, on_step);
-    let mut best: Option<Best> = None;
+    let mut best: Option<(f64, Found)> = None;
     match poll::attempt(|| search(&mut frame, &mut control, &mut best)) {
         Ok(done) => done?,
         Err(halt) => control.halted(halt),
     }
-    let (point, warm, trace) = match (best, control.last.take()) {
-        (Some(best), _) => (best.point, best.warm, best.trace),
-        (None, Some(last)) => (last, no_mode(&frame), control.trace.clone()),
-        // before the first iteration: without the weights that can be pruned
-        (None, None) => (Point { x, active: frame.core.without_own() }, no_mode(&frame), Vec::new()),
-    };
-    poll::shielded(|| finish(&frame, problem, point, warm, trace, control))
-}
-
-/// Where the best start so far led.
-struct Best {
-    objective: f64,
-    point: Point,
-    /// The mode.
-    warm: Vec<f64>,
-    /// The objective at its iterations.
-    trace: Vec<f64>,
-}
-
-/// The best of all starts.
-fn search(frame: &mut Frame, control: &mut Control<'_>, best: &mut Option<Best>) -> Result<(), Failure> {
-    for attempt in 0.. {
-        let from = control.trace.len();
-        let (point, mut warm) = run(frame, attempt, control)?;
-        let one_at_a_time = control.options.schedule == Schedule::Sequential && control.ends_by_itself();
-        let other = attempt == 0 && one_at_a_time && found_little(&frame.core, frame.offset.len(), &point);
-        let Position { objective, here, .. } =
-            Position::new(frame, &point, &mut warm, control.options.curvature)?;
-        let trace = control.close(from, &frame.core, &point, here.log_evidence);
-        if best.as_ref().is_none_or(|b| objective > b.objective + 1e-9 * (1.0 + b.objective.abs())) {
-            *best = Some(Best { objective, point, warm, trace });
+    let found = match best {
+        Some((_, found)) => found,
+        None => {
+            // before the first iteration: without the weights that can be pruned
+            let before_the_first = || Point { x, active: frame.core.without_own() };
+            Found {
+                point: control.last.take().unwrap_or_else(before_the_first),
+                mode: no_mode(&frame),
+                trace: control.trace.clone(),
+                sequential: options.schedule == Schedule::Sequential,
+            }
         }
+    };
+    poll::shielded(|| finish(&frame, problem, found, control))
+}
+
+/// The best of all starts, with its objective.
+fn search(
+    frame: &mut Frame,
+    control: &mut Control<'_>,
+    best: &mut Option<(f64, Found)>,
+) -> Result<(), Failure> {
+    for attempt in 0.. {
+        control.starts += 1;
+        let from = control.trace.len();
+        let sequential = (attempt == 1) != (control.options.schedule == Schedule::Sequential);
+        let (point, mut mode) = run(frame, attempt, sequential, control)?;
+        let found_little =
+            sequential && control.ends_by_itself() && found_little(&frame.core, frame.offset.len(), &point);
+        let Position { objective, here, .. } =
+            Position::new(frame, &point, &mut mode, control.options.curvature)?;
+        let trace = control.close(from, &frame.core, &point, here.log_evidence);
+        if best.as_ref().is_none_or(|b| objective > b.0 + 1e-9 * (1.0 + b.0.abs())) {
+            *best = Some((objective, Found { point, mode, trace, sequential }));
+        }
+        let other = attempt == 0 && found_little;
         if control.stopped.is_some() || !(attempt < control.options.restarts || other) {
             break;
         }
@@ -116,7 +120,8 @@ pub fn resume(
     poll::shielded(|| {
         let here = Position::new(&frame, &point, &mut mode, options.curvature)?.here;
         let trace = control.close(0, &frame.core, &point, here.log_evidence);
-        finish(&frame, problem, point, mode, trace, control)
+        let sequential = options.schedule == Schedule::Sequential;
+        finish(&frame, problem, Found { point, mode, trace, sequential }, control)
     })
 }
 
@@ -175,8 +180,13 @@ fn information(frame: &Frame, here: &Expansion) -> Vec<f64> {
     out
 }
 
-/// One start: the usual one, then the other schedule, other prior precisions, then random ones.
-fn run(frame: &mut Frame, attempt: usize, control: &mut Control<'_>) -> Result<(Point, Vec<f64>), Failure> {
+/// From one start: the usual one twice, for both schedules, then other prior precisions, then random ones.
+fn run(
+    frame: &mut Frame,
+    attempt: usize,
+    sequential: bool,
+    control: &mut Control<'_>,
+) -> Result<(Point, Vec<f64>), Failure> {
     let kind = match attempt {
         0 | 1 => Start::default(),
         2 => Start { prior: 1e-2, ..Start::default() },
@@ -185,7 +195,7 @@ fn run(frame: &mut Frame, attempt: usize, control: &mut Control<'_>) -> Result<(
     };
     let mut point = Point { x: start(frame, kind), active: frame.core.everything() };
     let mut warm = vec![0.0; frame.core.flat.ncols() + frame.core.weights.len()];
-    if (attempt == 1) != (control.options.schedule == Schedule::Sequential) {
+    if sequential {
         greedy(frame, &mut point, &mut warm, control)?;
     } else {
         batch(frame, &mut point, &mut warm, control)?;

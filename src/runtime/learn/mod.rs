@@ -333,6 +333,7 @@ impl Learner<'_, '_> {
         mut trace: Vec<f64>,
         restarts: usize,
     ) -> Result<Learned, LearnError> {
+        let schedule = here.solution.report.schedule;
         (self.fine, self.additions, self.from) = (true, usize::MAX, self.trace.len());
         // where both rules rest, but a fit went away from: to other weights, or because nothing is drawn there
         let mut left: Vec<f64> = Vec::new();
@@ -373,6 +374,7 @@ impl Learner<'_, '_> {
         let report = &mut solution.report;
         report.certificate.gradient = report.certificate.gradient.max(slope);
         report.restarts = restarts;
+        report.schedule = schedule;
         if self.drifts && self.joint {
             report.findings.push(Finding::Drift);
         }

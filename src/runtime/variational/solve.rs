@@ -42,6 +42,7 @@ pub fn solve(
     let mut best: Option<(Climb, Vec<f64>)> = None;
     for attempt in 0..=options.restarts {
         let from = control.trace.len();
+        control.starts += 1;
         let climb = match poll::attempt(|| run(&core, problem, Start::attempt(attempt), &mut control)) {
             Ok(climb) => climb?,
             Err(halt) => {
@@ -286,7 +287,8 @@ fn finish(
             merged: core.merged.clone(),
             rank: None,
             jitter: control.jitter.max(state.jitter),
-            restarts: control.options.restarts,
+            restarts: control.restarts(),
+            schedule: None,
             certificate: Certificate { gradient, max_gain_outside },
             findings,
         },
