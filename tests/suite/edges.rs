@@ -177,6 +177,68 @@ fn moved_and_rescaled_inputs_give_the_same_answers() {
     }
 }
 
+/// Columns far from 0 beside an unpenalised intercept (or cutpoints), as they are: evidence and weights stay.
+#[test]
+fn columns_far_from_zero_beside_an_intercept() {
+    for of in FAMILIES.iter().filter(|of| of.name != "softmax") {
+        let (intercept, f) = if of.is_ordered() { ("", "x * w") } else { ("mu ~ Flat()\n", "mu + x * w") };
+        for plan in of.plans.iter().filter(|plan| **plan != "variational") {
+            let text = format!(
+                "use std.priors.ard\ndata x: real[N, D]\ndata y: {}\n{intercept}w ~ ard(D)\n{}y ~ {}\ninfer {plan}\n",
+                of.target,
+                of.beside,
+                of.likelihood.replace('F', f)
+            );
+            // numbers of 47 bits, so that a shift loses none
+            let mut x = inputs(36, 3, 1.0, 0.0);
+            x.iter_mut().flatten().for_each(|v| *v = (*v * 2f64.powi(20)).round() / 2f64.powi(20));
+            let scores = scores(&x, 0.0, 1.0);
+            let mut at = |shift: f64| {
+                x.iter_mut().flatten().for_each(|v| *v += shift);
+                let f = fit(&text, &of.targets(&scores, table(&x)));
+                x.iter_mut().flatten().for_each(|v| *v -= shift);
+                assert!(f.converged(), "{text}\n{shift}: {:?}", f.result().report);
+                (f.objective(), f.node("w").unwrap().mean().to_vec())
+            };
+            let (base, weights) = at(0.0);
+            assert!(!weights.is_empty());
+            for shift in [2f64.powi(20), -2f64.powi(26)] {
+                let (objective, moved) = at(shift);
+                assert!((objective - base).abs() < 1e-6, "{text}\n{shift}: {objective} {base}");
+                for (a, b) in moved.iter().zip(&weights) {
+                    assert!((a - b).abs() < 1e-6, "{text}\n{shift}: {moved:?} {weights:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Numbers beside classes in one model: their unit and offset change nothing.
+#[test]
+fn numbers_in_any_unit_beside_classes() {
+    let text = "use std.priors.ard\ndata x: real[N, D]\ndata y: real[N]\ndata c: bool[N]\nmu ~ Flat()\nnu ~ Flat()\n\
+                v ~ ard(D)\nw ~ ard(D)\ntau ~ Gamma(0, 0)\ny ~ Normal(mu + x * w, precision = tau)\nc ~ Bernoulli(logit = nu + x * v)\n";
+    let x = inputs(40, 2, 1.0, 0.0);
+    let scores = scores(&x, 0.0, 1.0);
+    let at = |unit: f64, offset: f64| {
+        let y: Vec<f64> = scores.iter().map(|s| unit * (2.0 * s + 1.0) + offset).collect();
+        let c: Vec<f64> = scores.iter().map(|s| f64::from(*s > 0.0)).collect();
+        let f = fit(text, &table(&x).vector("y", &y).unwrap().vector("c", &c).unwrap());
+        assert!(f.converged(), "{unit} {offset}: {:?}", f.result().report);
+        // a flat intercept takes one observation: the density of the others has their unit
+        let evidence = f.objective() + (40.0 - 1.0) * unit.ln();
+        let sd = f.node("tau").unwrap().value()[0].powf(-0.5) / unit;
+        (evidence, sd, f.node("mu").unwrap().mean()[0])
+    };
+    let (base, sd, mean) = at(1.0, 0.0);
+    for (unit, offset) in [(1e8, 0.0), (1e-8, 0.0), (1.0, 1e6), (1e4, -1e9)] {
+        let (evidence, there, mu) = at(unit, offset);
+        assert!((evidence - base).abs() < 1e-5, "{unit} {offset}: {evidence} {base}");
+        assert!((there - sd).abs() < 1e-6 * sd, "{unit} {offset}: {there} {sd}");
+        assert!((mu - offset - unit * mean).abs() < 1e-6 * unit, "{unit} {offset}: {mu} {mean}");
+    }
+}
+
 /// Targets that are all the same: a finite answer, which says what they are.
 #[test]
 fn one_class_or_one_value_only() {

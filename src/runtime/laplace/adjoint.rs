@@ -25,9 +25,13 @@ pub(super) fn adjoint(frame: &Frame, here: &Expansion, x: &[f64]) -> Adjoint {
     // dZ/df at fixed w, with what the motion of the mode adds
     let along = &here.mode.weighted * &pull;
     let offset = score - 0.5 * c + 0.5 * along;
-    let mut tilde = &offset * here.mode.mean.transpose();
-    tilde -= times(&here.mode.weighted, &here.sigma);
+    let mut tilde = -times(&here.mode.weighted, &here.sigma);
     tilde -= 0.5 * score * pull.transpose();
+    // by the columns before they were centred
+    tilde = tilde.transpose();
+    here.uncentre(frame, &mut tilde);
+    tilde = tilde.transpose();
+    tilde += &offset * here.original_mean(frame).transpose();
 
     let mut order: Vec<(usize, i32, usize)> = Vec::new();
     order.extend(core.flat_weights.iter().enumerate().map(|(at, &(index, e))| (index, e, at)));

@@ -96,6 +96,26 @@ impl Expansion {
         Ok(here)
     }
 
+    /// The mode before columns and targets were centred, u = u' − A D w̃ + a, f + k.
+    pub fn original_mean(&self, frame: &Frame) -> DVector<f64> {
+        let mut mean = DMatrix::from_column_slice(self.d.len(), 1, self.mode.mean.as_slice());
+        self.uncentre(frame, &mut mean);
+        let mut flat = mean.rows_mut(0, self.flat);
+        flat += &frame.centre.flat;
+        mean.column(0).into_owned()
+    }
+
+    /// Takes rows of [u'; w̃] to those of [u; w̃], (f + k) × any.
+    pub fn uncentre(&self, frame: &Frame, rows: &mut DMatrix<f64>) {
+        if self.flat > 0 {
+            let mut map = frame.core.flat_map.select_columns(&self.active);
+            map.column_iter_mut().zip(&self.d[self.flat..]).for_each(|(mut part, d)| part *= *d);
+            let part = map * rows.rows(self.flat, self.active.len());
+            let mut flat = rows.rows_mut(0, self.flat);
+            flat -= part;
+        }
+    }
+
     /// w̃ of the weights, k.
     pub fn mean(&self, at: usize) -> f64 {
         self.mode.mean[self.flat + at]

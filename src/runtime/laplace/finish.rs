@@ -131,16 +131,18 @@ pub(super) fn weights(frame: &Frame, here: &Expansion) -> Weights {
         }),
     );
     order.sort_unstable_by_key(|o| o.0);
-    let k = order.len();
+    let (k, mean) = (order.len(), here.original_mean(frame));
+    // T Σ Tᵀ
+    let mut sigma = here.sigma.clone();
+    here.uncentre(frame, &mut sigma);
+    sigma.transpose_mut();
+    here.uncentre(frame, &mut sigma);
     Weights {
         kept: order.iter().map(|o| o.0).collect(),
-        mean: DVector::from_iterator(
-            k,
-            order.iter().map(|o| times_two_to(here.d[o.3] * here.mode.mean[o.3], -o.1)),
-        ),
+        mean: DVector::from_iterator(k, order.iter().map(|o| times_two_to(here.d[o.3] * mean[o.3], -o.1))),
         covariance: DMatrix::from_fn(k, k, |i, j| {
             let (a, b) = (&order[i], &order[j]);
-            times_two_to(here.d[a.3] * here.d[b.3] * here.sigma[(a.3, b.3)], -a.1 - b.1)
+            times_two_to(here.d[a.3] * here.d[b.3] * sigma[(a.3, b.3)], -a.1 - b.1)
         }),
         gamma: order.iter().map(|o| o.2).collect(),
     }

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::f64::consts::{LN_2, PI};
+use std::ops::Range;
 
 use nalgebra::{DMatrix, DVector};
 
+use super::centre::{Centre, centre, centre_columns};
 use super::problem::{LaplaceProblem, Likelihood};
 use crate::dist::Score;
 use crate::math::poll::poll;
@@ -38,6 +40,21 @@ impl Term {
         self.likelihood.width
     }
 
+    /// Whether its predictor is the mean of a Gaussian.
+    pub fn is_gaussian(&self) -> bool {
+        self.likelihood.family.gaussian.is_some()
+    }
+
+    /// Its rows.
+    pub fn rows(&self) -> Range<usize> {
+        self.first..self.first + self.likelihood.len() * self.width()
+    }
+
+    /// How often a unit counts, by the known part of its precision.
+    pub fn weight(&self, n: usize) -> f64 {
+        self.likelihood.counts[n] * self.noise.get(n).map_or(1.0, |noise| noise.known.exp())
+    }
+
     /// The first row of a unit.
     pub fn row(&self, n: usize) -> usize {
         self.first + n * self.likelihood.width
@@ -63,6 +80,7 @@ pub(super) struct Frame {
     pub core: Core,
     pub terms: Vec<Term>,
     pub offset: DVector<f64>,
+    pub centre: Centre,
 }
 
 impl Frame {
@@ -76,6 +94,12 @@ impl Frame {
             poll();
         }
         columns
+    }
+
+    /// The largest predictor that is no mean of a Gaussian: those have no end that is too far.
+    pub fn farthest(&self, f: &DVector<f64>) -> f64 {
+        let links = self.terms.iter().filter(|term| !term.is_gaussian());
+        links.flat_map(|term| &f.as_slice()[term.rows()]).fold(0.0, |far, f| far.max(f.abs()))
     }
 
     /// Number of units that count.
@@ -122,12 +146,15 @@ pub(super) fn frame(problem: &LaplaceProblem, options: &Options, budget: &Budget
         usable: vec![true; penalised.len()],
         flat_weights: flat_index.iter().copied().zip(flat_exponents).collect(),
         flat_fit: DVector::zeros(0),
-        flat_map: DMatrix::zeros(0, 0),
+        flat_map: DMatrix::zeros(flat_index.len(), penalised.len()),
         merged: Vec::new(),
         total: problem.weights.len(),
     };
     let mut terms = terms;
     core.classes = classes(&mut terms);
+    let mut offset = DVector::from_column_slice(&problem.offset);
+    let centre = centre(&mut core, &mut terms, &mut offset);
+    centre_columns(&mut core);
     let known: Vec<Vec<f64>> = terms.iter().map(|t| t.noise.iter().map(|n| n.known).collect()).collect();
     let shift = vec![0; core.classes.len()];
     describe_hypers(&mut core, &problem.hypers, options, &shift)?;
@@ -138,7 +165,7 @@ pub(super) fn frame(problem: &LaplaceProblem, options: &Options, budget: &Budget
         }
     }
     merge(&mut core);
-    Ok(Frame { core, terms, offset: DVector::from_column_slice(&problem.offset) })
+    Ok(Frame { core, terms, offset, centre })
 }
 
 fn terms(problem: &LaplaceProblem) -> Result<Vec<Term>, Failure> {

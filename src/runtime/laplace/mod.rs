@@ -8,6 +8,7 @@ pub mod solve;
 pub mod state;
 
 mod adjoint;
+mod centre;
 mod expansion;
 mod factors;
 mod finish;

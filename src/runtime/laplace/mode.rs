@@ -21,6 +21,8 @@ pub(super) const FOUND: f64 = 1e-24;
 pub(super) const CLOSE: f64 = 1e-5;
 /// The same for the first ones, which prune nothing.
 pub(super) const LOOSE: f64 = 1e-2;
+/// Over Σ h f², what rounding leaves of a decrement: (4 ε)².
+pub(super) const ROUNDING: f64 = 8e-31;
 /// Newton steps at most.
 pub(super) const MOST: usize = 200;
 /// Decrement at which the score has vanished.
@@ -87,9 +89,10 @@ pub(super) fn mode(
             return Err(Failure::NonFinite { step: "mode" });
         }
         // rounding: plain steps no longer shrink the decrement
-        let settled = decrement <= found || (decrement < SMALL * SMALL && decrement >= 0.25 * last);
+        let settled = decrement <= found.max(ROUNDING * rows.size(frame, &f))
+            || (decrement < SMALL * SMALL && decrement >= 0.25 * last);
         // flat effects on their way to infinity: the score vanishes, the steps do not
-        let runs = settled && flat > 0 && times_vector(phi, &step).amax() > RUNAWAY;
+        let runs = settled && flat > 0 && frame.farthest(&times_vector(phi, &step)) > RUNAWAY;
         if runs && decrement <= VANISHED {
             return Err(Failure::NoMode);
         }
@@ -115,7 +118,7 @@ pub(super) fn mode(
                 return Err(Failure::NoMode);
             }
         }
-        if f.amax() > FAR {
+        if frame.farthest(&f) > FAR {
             return Err(Failure::NoMode);
         }
     }

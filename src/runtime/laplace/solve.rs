@@ -34,7 +34,7 @@ pub fn solve(
     on_step: &mut Observer<'_>,
 ) -> Result<Solution, Failure> {
     let mut frame = frame(problem, options, budget)?;
-    let x = start(&mut frame, Start::default());
+    let x = start(&frame, Start::default());
     set_bounds_around(&mut frame.core, &x);
     let mut control = Control::new(options, budget, on_step);
     let mut best: Option<(f64, Found)> = None;
@@ -103,7 +103,7 @@ pub fn resume(
     on_step: &mut Observer<'_>,
 ) -> Result<Solution, Failure> {
     let mut frame = frame(problem, options, budget)?;
-    let x = start(&mut frame, Start::default());
+    let x = start(&frame, Start::default());
     set_bounds_around(&mut frame.core, &x);
     let core = &frame.core;
     let mut control = Control::new(options, budget, on_step);
@@ -139,17 +139,20 @@ pub fn slope(
 ) -> Result<Slope, Failure> {
     let mut frame = frame(problem, options, budget)?;
     if near.is_none() {
-        let x = start(&mut frame, Start::default());
+        let x = start(&frame, Start::default());
         set_bounds_around(&mut frame.core, &x);
     }
     let core = &frame.core;
     let point = Point { x: core.at_values(hypers), active: (0..core.weights.len()).collect() };
     // flat effects first, in units of the scaled columns
-    let flat = core.flat_weights.iter().copied();
-    let mut mode: Vec<f64> = flat
-        .chain(core.weights.iter().map(|w| (w.index, w.exponent)))
-        .map(|(i, e)| near.and_then(|near| near.get(i)).map_or(0.0, |w| times_two_to(*w, e)))
-        .collect();
+    let scaled = |i: usize, e| Some(times_two_to(*near?.get(i)?, e));
+    let given = core.weights.iter().map(|w| scaled(w.index, w.exponent).unwrap_or(0.0));
+    let given = DVector::from_iterator(core.weights.len(), given);
+    // u' = u + A w − a
+    let along = &core.flat_map * &given - &frame.centre.flat;
+    let flat = core.flat_weights.iter().zip(&along);
+    let flat = flat.map(|(&(i, e), along)| scaled(i, e).map_or(0.0, |u| u + along));
+    let mut mode: Vec<f64> = flat.chain(given.iter().copied()).collect();
     let position = Position::new(&frame, &point, &mut mode, Curvature::Exact)?;
     let rule = match options.curvature {
         Curvature::Exact => position.gradient.clone(),
@@ -206,22 +209,7 @@ fn run(
 
 /// Start of x: prior precisions at M φᵀHφ/N, so that the predictor has about the variance of one
 /// unit of information; precisions of likelihoods at `noise / var y`.
-pub(super) fn start(frame: &mut Frame, start: Start) -> Vec<f64> {
-    let classes = frame.core.classes.len();
-    let mut moments = vec![(0.0, 0.0, 0.0); classes];
-    for term in &frame.terms {
-        for (n, &class) in term.class.iter().enumerate() {
-            let (k, y) = (term.likelihood.counts[n], term.likelihood.values[n]);
-            let (count, mean, squares) = &mut moments[class];
-            *count += k;
-            let d = y - *mean;
-            *mean += if *count > 0.0 { k * d / *count } else { 0.0 };
-            *squares += k * d * (y - *mean);
-        }
-    }
-    for (class, (count, _, squares)) in frame.core.classes.iter_mut().zip(&moments) {
-        class.variance = if *squares > 0.0 { squares / count } else { 1.0 };
-    }
+pub(super) fn start(frame: &Frame, start: Start) -> Vec<f64> {
     let class_targets: Vec<f64> =
         frame.core.classes.iter().map(|c| (start.noise / c.variance).ln()).collect();
     let mut x = from_targets(&frame.core, &class_targets, &[], start.seed);

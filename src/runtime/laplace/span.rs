@@ -10,7 +10,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::frame::Frame;
-use super::mode::{MOST, SMALL};
+use super::mode::{MOST, ROUNDING, SMALL};
 use super::rows::Rows;
 use crate::math::chol::{BadPivot, Cholesky};
 use crate::math::cross::{cross_vector, times_vector};
@@ -118,9 +118,10 @@ impl Span {
     ) -> Result<Mode, Failure> {
         let at = |v: DVector<f64>| {
             let u = s * &v;
-            let rows = Rows::new(frame, x, &(&frame.offset + times_vector(&self.basis, &u)));
-            let psi = rows.log_density - 0.5 * u.dot(&v);
-            At { v, u, rows, psi }
+            let f = &frame.offset + times_vector(&self.basis, &u);
+            let rows = Rows::new(frame, x, &f);
+            let (psi, size) = (rows.log_density - 0.5 * u.dot(&v), rows.size(frame, &f));
+            At { v, u, rows, psi, size }
         };
         let nothing = || at(DVector::zeros(self.rank()));
         let (mut here, zero) = match last {
@@ -145,7 +146,8 @@ impl Span {
             if !decrement.is_finite() {
                 return Err(Failure::NonFinite { step: "mode" });
             }
-            if decrement <= found || (decrement < SMALL * SMALL && decrement >= 0.25 * before) {
+            let rounding = decrement < SMALL * SMALL && decrement >= 0.25 * before;
+            if decrement <= found.max(ROUNDING * here.size) || rounding {
                 // the last step is taken too, without a look at the curvature there
                 let log_joint = here.psi + 0.5 * decrement;
                 return Ok(Mode { factor, log_joint, at: Last { local, v: to, zero } });
@@ -216,6 +218,8 @@ struct At {
     u: DVector<f64>,
     rows: Rows,
     psi: f64,
+    /// Σ h f²
+    size: f64,
 }
 
 /// The factor of B, and ψ at the mode.

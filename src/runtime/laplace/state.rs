@@ -83,7 +83,7 @@ pub fn at(problem: &LaplaceProblem, options: &Options, hypers: &[f64]) -> Result
         mean: found.mean,
         covariance: found.covariance,
         gamma: found.gamma,
-        predictors: here.mode.f.clone(),
+        predictors: &here.mode.f + &frame.centre.rows,
         score: here.mode.rows.score.clone(),
         curvature: here.mode.rows.curvature.clone(),
         log_likelihood: here.mode.rows.log_density,
