@@ -6,6 +6,7 @@ use super::control::{Control, Point};
 use super::core::Core;
 use super::factors::{Factors, best_contribution, contribution};
 use super::findings::{TakesUp, findings};
+use super::greedy::found_little;
 use super::polish::Position;
 use super::posterior::Posterior;
 use super::problem::Problem;
@@ -64,6 +65,7 @@ pub(crate) fn finish(
         jitter: control.jitter.max(here.posterior.jitter()),
         restarts: control.restarts(),
         schedule: Some(Schedule::of(sequential)),
+        found_little: sequential && found_little(core, core.t.len(), &point),
         certificate,
         findings,
     };

@@ -57,6 +57,9 @@ pub struct Report {
     pub restarts: usize,
     /// The schedule of the start that led here, where the method has schedules.
     pub schedule: Option<Schedule>,
+    /// Whether at most one function of several was found one at a time, and all at once can be afforded.
+    #[serde(skip)]
+    pub found_little: bool,
     /// The optimality certificate.
     pub certificate: Certificate,
     /// Findings for the user.

@@ -90,3 +90,42 @@ fn functions_that_explain_only_together_are_found_one_at_a_time_too() {
     assert_eq!(report.schedule.as_deref(), Some("batch"));
     assert_eq!((all.result().report.restarts, all.result().report.schedule.as_deref()), (0, Some("batch")));
 }
+
+/// Classes of an oscillation, and a kernel whose width is learned.
+fn oscillation(seed: u64, frequency: f64, infer: &str) -> Fit {
+    let mut u = Uniform(seed);
+    let (mut x, mut t) = (Vec::new(), Vec::new());
+    for _ in 0..48 {
+        let at = 6.0 * u.next() - 3.0;
+        x.push(at);
+        t.push(f64::from(u.next() < 1.0 / (1.0 + (-4.0 * (frequency * at).sin()).exp())));
+    }
+    let data = Data::new().vector("x", &x).unwrap().vector("t", &t).unwrap();
+    let text = format!(
+        "use std.kernels.rbf\nuse std.priors.ard\ndata x: real[N]\ndata t: bool[N]\nparam s: positive = 1.2\n\
+         let phi = [1, rbf(x, width = s)]\nw ~ ard(cols(phi))\nt ~ Bernoulli(logit = phi * w)\ninfer {infer}\n"
+    );
+    fit(&text, &data)
+}
+
+#[test]
+fn restarts_never_lower_the_evidence_where_a_width_is_learned() {
+    for (seed, frequency) in [(2, 1.5), (6, 1.5), (9, 3.0)] {
+        for plan in ["laplace", "sequential"] {
+            let fits: Vec<Fit> =
+                (0..3).map(|k| oscillation(seed, frequency, &format!("{plan}(restarts = {k})"))).collect();
+            for pair in fits.windows(2) {
+                let (fewer, more) = (pair[0].objective(), pair[1].objective());
+                assert!(more >= fewer - 1e-6, "{seed} {plan}: {more} below {fewer}");
+                assert!(pair[1].converged(), "{seed} {plan}: {:?}", pair[1].result().report);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_width_is_learned_where_no_single_function_has_gain() {
+    let (one, all) = (oscillation(10, 3.0, "sequential"), oscillation(10, 3.0, "laplace"));
+    assert!(one.objective() >= all.objective() - 1e-6, "{} {}", one.objective(), all.objective());
+    assert_eq!(one.result().report.schedule.as_deref(), Some("batch"));
+}

@@ -15,6 +15,7 @@ use crate::runtime::control::{Control, Point};
 use crate::runtime::core::Role;
 use crate::runtime::findings::{Observation, TakesUp, of_targets};
 use crate::runtime::finish::{Weights, in_user_units, max_gain_outside};
+use crate::runtime::greedy::found_little;
 use crate::runtime::problem::WeightPrior;
 use crate::runtime::solution::{Certificate, Failure, Finding, Report, Solution};
 
@@ -71,6 +72,7 @@ pub(super) fn finish(
         jitter: control.jitter.max(position.here.mode.factor.jitter()),
         restarts: control.restarts(),
         schedule: Some(Schedule::of(sequential)),
+        found_little: sequential && found_little(core, frame.offset.len(), &point),
         certificate,
         findings,
     };

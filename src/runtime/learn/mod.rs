@@ -16,6 +16,7 @@ use nalgebra::{DMatrix, DVector};
 use at::At;
 use coordinates::{Coordinates, Values};
 pub use starts::starts;
+use starts::{Begin, begins};
 
 use super::adjoint::{Adjoint, Slope};
 use super::assemble::Layout;
@@ -103,6 +104,7 @@ impl From<Failure> for LearnError {
 
 /// Fits a plan with parameters, from the starts of the program, and with logarithmic coordinates from
 /// four times larger ones too; `options.restarts` is the number of starts beyond these, the first of them by the other schedule.
+/// Each of those is learned to its end, and the highest objective is kept.
 ///
 /// # Errors
 /// An expression that has no value at the start, or a method that fails there.
@@ -116,16 +118,12 @@ pub fn learn(
     let coordinates = Coordinates::new(params);
     // other starts are other starts of the parameters
     let options = Options { restarts: 0, ..plan.options };
-    let starts = 1 + plan.options.restarts + usize::from(coordinates.has_logarithms());
+    let begins = begins(plan, &coordinates);
     let mut learner = Learner {
+        plan,
         at,
         coordinates,
         options,
-        restarts: plan.options.restarts,
-        other: (plan.method != "variational").then_some(match plan.options.schedule {
-            Schedule::Sequential => Schedule::Batch,
-            _ => Schedule::Sequential,
-        }),
         budget,
         on_step,
         started: Instant::now(),
@@ -137,44 +135,49 @@ pub fn learn(
         fine: false,
         additions: usize::MAX,
     };
-    // where the two rules by turns ended, if not at rest
-    let mut by_turns: Option<Learned> = None;
-    loop {
-        let found = learner.best_start(starts);
-        let over = learner.joint || learner.stopped.is_some();
-        if over || !learner.drifts {
-            let learned = found.and_then(|(best, trace)| learner.finish(best, trace, plan.options.restarts));
-            let failed = learned.as_ref().map_or(true, |l| l.solution.report.stop == Stop::Stalled);
-            if over || !failed {
-                let sound = match (&by_turns, &learned) {
-                    (None, _) => true,
-                    (_, Ok(joint)) => poll::shielded(|| learner.is_sound(joint))?,
-                    (_, Err(_)) => false,
-                };
-                return match by_turns {
-                    Some(mut turns) if !sound => {
-                        turns.solution.report.stop = learner.stopped.unwrap_or(Stop::Stalled);
-                        Ok(turns)
-                    }
-                    _ => learned,
-                };
-            }
-            by_turns = learned.ok();
+    let mut best = learner.learned(&begins.usual)?;
+    let all_at_once = [Begin { schedule: Schedule::Batch, place: 0 }];
+    let further = match plan.options.restarts {
+        0 if best.solution.report.found_little => &all_at_once,
+        _ => begins.further.as_slice(),
+    };
+    let mut restarts = 0;
+    for begin in further {
+        if learner.stopped.is_some() {
+            break;
         }
-        // two rules without a common fixed point: one objective for both
-        (learner.drifts, learner.joint, learner.fine) = (true, true, false);
-        learner.options.curvature = Curvature::Exact;
+        restarts += 1;
+        match poll::attempt(|| learner.learned(std::slice::from_ref(begin))) {
+            Ok(Ok(found)) if found.is_better_than(&best) => best = found,
+            // another start may be out of reach
+            Ok(_) => (),
+            Err(halt) => learner.halted(halt),
+        }
+    }
+    let report = &mut best.solution.report;
+    report.restarts = restarts;
+    report.iterations = learner.trace.len();
+    // what came to rest does so even if iterations end during another start
+    if let Some(stop) = learner.stopped.filter(|stop| *stop != Stop::MaxIter) {
+        report.stop = stop;
+    }
+    Ok(best)
+}
+
+impl Learned {
+    /// By the objective; what came to rest stays before what did not.
+    fn is_better_than(&self, other: &Learned) -> bool {
+        let objective = |l: &Learned| l.solution.log_evidence + l.solution.hyperprior.unwrap_or(0.0);
+        let rests = |l: &Learned| l.solution.report.stop == Stop::Converged;
+        objective(self) > objective(other) + 1e-9 && (rests(self) || !rests(other))
     }
 }
 
 struct Learner<'a, 'o> {
+    plan: &'a Plan,
     at: At<'a>,
     coordinates: Coordinates,
     options: Options,
-    /// Starts beyond the usual ones.
-    restarts: usize,
-    /// The schedule that the plan does not have, where it has one.
-    other: Option<Schedule>,
     budget: &'a Budget,
     on_step: &'a mut Observer<'o>,
     started: Instant,
@@ -239,6 +242,40 @@ impl Here {
 }
 
 impl Learner<'_, '_> {
+    /// From the best of some starts to the end.
+    fn learned(&mut self, begins: &[Begin]) -> Result<Learned, LearnError> {
+        (self.drifts, self.joint, self.fine) = (false, follows_gradient(self.plan), false);
+        self.options.curvature = self.plan.options.curvature;
+        // where the two rules by turns ended, if not at rest
+        let mut by_turns: Option<Learned> = None;
+        loop {
+            let found = self.best_start(begins);
+            let over = self.joint || self.stopped.is_some();
+            if over || !self.drifts {
+                let learned = found.and_then(|(best, trace)| self.finish(best, trace));
+                let failed = learned.as_ref().map_or(true, |l| l.solution.report.stop == Stop::Stalled);
+                if over || !failed {
+                    let sound = match (&by_turns, &learned) {
+                        (None, _) => true,
+                        (_, Ok(joint)) => poll::shielded(|| self.is_sound(joint))?,
+                        (_, Err(_)) => false,
+                    };
+                    return match by_turns {
+                        Some(mut turns) if !sound => {
+                            turns.solution.report.stop = self.stopped.unwrap_or(Stop::Stalled);
+                            Ok(turns)
+                        }
+                        _ => learned,
+                    };
+                }
+                by_turns = learned.ok();
+            }
+            // two rules without a common fixed point: one objective for both
+            (self.drifts, self.joint, self.fine) = (true, true, false);
+            self.options.curvature = Curvature::Exact;
+        }
+    }
+
     /// Whether a fit came to rest, and says of its own data what its evidence says at least. Where curvatures
     /// vanish, Laplace's approximation finds evidence in weights that are as good as unknown.
     fn is_sound(&mut self, learned: &Learned) -> Result<bool, LearnError> {
@@ -327,12 +364,7 @@ impl Learner<'_, '_> {
     }
 
     /// The last climbs, and the certificate of everything together.
-    fn finish(
-        &mut self,
-        mut here: Here,
-        mut trace: Vec<f64>,
-        restarts: usize,
-    ) -> Result<Learned, LearnError> {
+    fn finish(&mut self, mut here: Here, mut trace: Vec<f64>) -> Result<Learned, LearnError> {
         let schedule = here.solution.report.schedule;
         (self.fine, self.additions, self.from) = (true, usize::MAX, self.trace.len());
         // where both rules rest, but a fit went away from: to other weights, or because nothing is drawn there
@@ -373,7 +405,6 @@ impl Learner<'_, '_> {
         let Here { params, mut solution, layout, .. } = here;
         let report = &mut solution.report;
         report.certificate.gradient = report.certificate.gradient.max(slope);
-        report.restarts = restarts;
         report.schedule = schedule;
         if self.drifts && self.joint {
             report.findings.push(Finding::Drift);

@@ -17,13 +17,43 @@ pub fn starts(plan: &Plan, inputs: Inputs<'_>, memory: usize) -> Result<Values, 
     Ok(Coordinates::new(params).start())
 }
 
+/// Where a search begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Begin {
+    pub schedule: Schedule,
+    /// Of the parameters, among their starts.
+    pub place: usize,
+}
+
+/// The usual starts, of which the best goes on, and further ones.
+pub(super) struct Begins {
+    pub usual: Vec<Begin>,
+    pub further: Vec<Begin>,
+}
+
+/// By the schedule of the plan; the first restart is the other schedule, where there is one, from where the first one began.
+pub(super) fn begins(plan: &Plan, coordinates: &Coordinates) -> Begins {
+    let schedule = plan.options.schedule;
+    let usual = 1 + usize::from(coordinates.has_logarithms());
+    let other = (plan.method != "variational").then_some(match schedule {
+        Schedule::Sequential => Schedule::Batch,
+        _ => Schedule::Sequential,
+    });
+    let begin = |place| Begin { schedule, place };
+    let other = other.map(|schedule| Begin { schedule, place: 0 });
+    Begins {
+        usual: (0..usual).map(begin).collect(),
+        further: other.into_iter().chain((usual..).map(begin)).take(plan.options.restarts).collect(),
+    }
+}
+
 impl Learner<'_, '_> {
     /// The best of some starts, and its trace; the first one by which hyperparameters and parameters drift
     /// apart is the last.
-    pub(super) fn best_start(&mut self, starts: usize) -> Result<(Here, Vec<f64>), LearnError> {
+    pub(super) fn best_start(&mut self, begins: &[Begin]) -> Result<(Here, Vec<f64>), LearnError> {
         let mut best: Option<(Here, Vec<f64>)> = None;
         let usual = self.options.schedule;
-        for (schedule, place) in self.begins(starts) {
+        for &Begin { schedule, place } in begins {
             // four times larger, four times smaller, sixteen times larger …
             let factor = place.div_ceil(2) as f64 * 4f64.ln();
             let start = self.coordinates.moved_start(if place % 2 == 1 { factor } else { -factor });
@@ -52,17 +82,5 @@ impl Learner<'_, '_> {
             }
         }
         best.ok_or_else(|| Failure::NonFinite { step: "starts" }.into())
-    }
-
-    /// The schedule of every start, and its place among those of the parameters: the first restart is the other schedule
-    /// from where the first one began.
-    fn begins(&self, starts: usize) -> Vec<(Schedule, usize)> {
-        let usual = self.options.schedule;
-        let mut begins: Vec<(Schedule, usize)> = (0..starts).map(|place| (usual, place)).collect();
-        if let (Some(other), 1..) = (self.other, self.restarts) {
-            begins.insert(starts - self.restarts, (other, 0));
-            begins.pop();
-        }
-        begins
     }
 }

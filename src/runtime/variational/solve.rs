@@ -289,6 +289,7 @@ fn finish(
             jitter: control.jitter.max(state.jitter),
             restarts: control.restarts(),
             schedule: None,
+            found_little: false,
             certificate: Certificate { gradient, max_gain_outside },
             findings,
         },
