@@ -129,3 +129,40 @@ fn a_width_is_learned_where_no_single_function_has_gain() {
     assert!(one.objective() >= all.objective() - 1e-6, "{} {}", one.objective(), all.objective());
     assert_eq!(one.result().report.schedule.as_deref(), Some("batch"));
 }
+
+#[test]
+fn the_evidence_itself_leads_no_lower_than_the_rule_of_the_papers() {
+    let text = |infer: &str| {
+        format!(
+            "use std.kernels.rbf\nuse std.priors.ard\ndata x: real[N]\ndata t: category{{0, 1, 2}}[N]\nlet phi = [1, rbf(x, width = 0.7)]\n\
+             w ~ ard(cols(phi), levels(t))\nt ~ Categorical(softmax = phi * w)\ninfer {infer}\n"
+        )
+    };
+    for seed in [6, 7, 18, 22] {
+        let mut u = Uniform(seed);
+        let (mut x, mut t) = (Vec::new(), Vec::new());
+        for _ in 0..50 {
+            let at = 6.0 * u.next() - 3.0;
+            x.push(at);
+            let s = 3.0 * (2.0 * at).sin();
+            let p = [1.0, s.exp(), (-s).exp()];
+            let z = u.next() * p.iter().sum::<f64>();
+            t.push(if z < p[0] {
+                "0"
+            } else if z < p[0] + p[1] {
+                "1"
+            } else {
+                "2"
+            });
+        }
+        let data = Data::new().vector("x", &x).unwrap().words("t", &t).unwrap();
+        let (papers, exact) = (fit(&text("laplace"), &data), fit(&text("laplace(curvature = exact)"), &data));
+        assert!(exact.converged(), "{seed}: {:?}", exact.result().report);
+        assert!(
+            exact.objective() > papers.objective(),
+            "{seed}: {} {}",
+            exact.objective(),
+            papers.objective()
+        );
+    }
+}

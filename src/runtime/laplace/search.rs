@@ -155,6 +155,7 @@ pub(super) fn active_set(
         Curvature::Fixed => TooLittle::near(min_gain),
         Curvature::Exact => TooLittle::settled(0.0),
     };
+    let mut trial: Option<Trial> = None;
     while control.may_go_on() {
         let mut position = settle(frame, point, warm, &free, NEAR, control)?;
         if control.stopped.is_none() {
@@ -162,6 +163,14 @@ pub(super) fn active_set(
                 continue;
             }
             position = settle(frame, point, warm, &free, flat_slope(frame, control.options.tol), control)?;
+        }
+        if let Some(Trial { point: before, mode, least, weight }) = trial.take()
+            && position.objective < least
+        {
+            added[weight] = ADDITIONS;
+            *point = before;
+            warm.copy_from_slice(&mode);
+            continue;
         }
         if control.stopped.is_some() {
             return Ok(());
@@ -180,6 +189,7 @@ pub(super) fn active_set(
             if !control.may_add() {
                 return Ok(());
             }
+            trial = Trial::of(&position, point, warm, min_gain.max(LEAST), best.weight);
             added[best.weight] += 1;
             apply(&frame.core, point, best);
             continue;
@@ -195,10 +205,32 @@ pub(super) fn active_set(
         let Some(better) = best_swap(&frame.core, &point.x, &inside, &factors, may_enter) else {
             return Ok(());
         };
+        trial = Trial::of(&position, point, warm, LEAST, better.into);
         added[better.into] += 1;
         swap(&frame.core, point, better);
     }
     Ok(())
+}
+
+/// What a move is judged against where the evidence itself is the rule: its gain is that of the Gaussian at the mode.
+struct Trial {
+    point: Point,
+    mode: Vec<f64>,
+    /// What the objective has to be.
+    least: f64,
+    /// What the move brings in.
+    weight: usize,
+}
+
+impl Trial {
+    fn of(position: &Position, point: &Point, mode: &[f64], gain: f64, weight: usize) -> Option<Trial> {
+        (position.rule == Curvature::Exact).then(|| Trial {
+            point: point.clone(),
+            mode: mode.to_vec(),
+            least: position.objective + gain,
+            weight,
+        })
+    }
 }
 
 fn best_addition(frame: &Frame, point: &Point, here: &Expansion, added: &[u8]) -> Option<Move> {
@@ -250,19 +282,23 @@ fn leaving_by_evidence(
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         ranked
     };
-    let violators = ranked(position.violators(frame));
-    if !violators.is_empty() {
-        return Ok(violators[..(violators.len() / 8).max(1)].iter().map(|v| v.1).collect());
+    let cost = |gone: &[usize]| -> Result<f64, Failure> {
+        let mut without = point.clone();
+        without.active.retain(|i| !gone.contains(i));
+        let there = Position::new(frame, &without, &mut warm.to_vec(), Curvature::Fixed)?;
+        Ok(position.objective - there.objective)
+    };
+    let violators: Vec<usize> = ranked(position.violators(frame)).iter().map(|v| v.1).collect();
+    let worst = &violators[..(violators.len() / 8).max(1).min(violators.len())];
+    if !worst.is_empty() && cost(worst)? <= min_gain.max(LEAST) {
+        return Ok(worst.to_vec());
     }
     let own = (0..active.len()).filter(|&at| frame.core.weights[active[at]].own.is_some());
     for (earns, i) in ranked(own.collect()) {
         if earns >= min_gain {
             break;
         }
-        let mut without = point.clone();
-        without.active.retain(|&other| other != i);
-        let there = Position::new(frame, &without, &mut warm.to_vec(), Curvature::Fixed)?;
-        if position.objective - there.objective < min_gain {
+        if cost(&[i])? < min_gain {
             return Ok(vec![i]);
         }
     }

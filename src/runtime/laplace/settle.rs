@@ -130,11 +130,18 @@ pub(super) fn settle(
     tolerance: f64,
     control: &mut Control<'_>,
 ) -> Result<Position, Failure> {
-    let position = held(frame, point, warm, frozen, tolerance, control)?;
-    match control.options.curvature {
-        Curvature::Fixed => Ok(position),
-        Curvature::Exact => exact(frame, point, warm, frozen, tolerance, control),
+    if control.options.curvature == Curvature::Fixed {
+        return held(frame, point, warm, frozen, tolerance, control);
     }
+    // the papers' rule is the shorter way, and may lead down or have no fixed point
+    let (from, mode) = (point.clone(), warm.to_vec());
+    let before = Position::new(frame, point, warm, Curvature::Fixed)?.objective;
+    let after = held(frame, point, warm, frozen, tolerance, control)?.objective;
+    if after < before {
+        *point = from;
+        warm.copy_from_slice(&mode);
+    }
+    exact(frame, point, warm, frozen, tolerance, control)
 }
 
 /// The papers' rule: the precisions of the local Gaussian model at its optimum, a new mode, and again.
