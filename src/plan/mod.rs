@@ -15,6 +15,7 @@ pub mod method;
 pub mod obstacles;
 pub mod options;
 pub mod params;
+mod scaled;
 pub mod sequential;
 pub mod steps;
 pub mod text;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::ir::{Param, Step};
 use super::obstacles::{predictor_of, rate_of, scale_of, scale_powers};
+use super::scaled;
 use crate::check::typed::{Dist, ExprId, ExprKind, Model, Native, Node, NodeId, NodeKind};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::dist::{ArgShape, Elem};
@@ -165,6 +166,7 @@ pub fn param_obstacles(model: &Model) -> Diagnostics {
             }
         }
     }
+    found.extend(scaled::flat_effects(model));
     found
 }
 

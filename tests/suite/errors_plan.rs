@@ -209,6 +209,20 @@ fn cases() -> Vec<Case> {
             "into the precision",
         ),
         whole(
+            "data x: real[N]\ndata t: real[N]\nparam s: positive = 1\nmu ~ Flat()\nb ~ Flat()\nt ~ Normal(mu + b * exp(-s * abs(x)), precision = 2)\ninfer evidence\n",
+            "E0614",
+            6,
+            "the coefficient of the flat `b` depends on the learned `s`",
+            "`param b: real`",
+        ),
+        whole(
+            "data t: real[N]\nparam s: positive = 1\nm ~ Flat()\nb ~ Normal(m, precision = 1)\nt ~ Normal(s * b, precision = 2)\ninfer variational\n",
+            "E0614",
+            5,
+            "the coefficient of the flat `m` depends on the learned `s`",
+            "give `m` a prior",
+        ),
+        whole(
             "data t: real[N]\nlambda ~ Gamma(0, 0)\nt ~ Normal(0, precision = 2)\ninfer evidence\n",
             "E0615",
             2,
