@@ -36,8 +36,18 @@ pub fn flat_effects(model: &Model) -> Diagnostics {
     let mut found = Vec::new();
     for (node, dist) in model.stochastic() {
         let flat = dist.family.gaussian.is_some() && dist.args.is_empty();
-        let place = uses.iter().find_map(|(_, of)| of.get(&node.id)?.scaled.as_ref());
-        if let (true, false, Some((place, params))) = (flat, sound.contains(&node.id), place) {
+        if !flat || sound.contains(&node.id) {
+            continue;
+        }
+        // itself, and what has it in its mean
+        let mut carriers = BTreeSet::from([node.id]);
+        for (child, of) in &uses {
+            if of.keys().any(|id| carriers.contains(id)) {
+                carriers.insert(*child);
+            }
+        }
+        let of_carriers = uses.iter().flat_map(|(_, of)| of).filter(|(id, _)| carriers.contains(id));
+        if let Some((place, params)) = of_carriers.filter_map(|(_, c)| c.scaled.as_ref()).next() {
             let list = names(model, params);
             found.push(
                 Diagnostic::error(
