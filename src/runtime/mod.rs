@@ -29,6 +29,7 @@ mod rank_one;
 mod reduce;
 mod rows;
 mod sample;
+mod separation;
 mod slope;
 mod start;
 mod swap;

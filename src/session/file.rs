@@ -24,7 +24,11 @@ const MAGIC: &str = "sblfit ";
 pub(crate) fn encode<T: Serialize + DeserializeOwned>(payload: &T) -> Result<Vec<u8>, Diagnostic> {
     let body = serde_json::to_vec(payload)
         .and_then(|body| serde_json::from_slice::<T>(&body).map(|_| body))
-        .map_err(|e| Diagnostic::error("E0810", format!("the fit holds what its file cannot: {e}")))?;
+        .map_err(|e| {
+            Diagnostic::error("E0810", "the fit holds a number that is not finite, which its file cannot hold")
+                .note(format!("a mean or a variance beyond 1.8e308 ({e})"))
+                .help("bring targets and columns to usual sizes: another unit, `standardize(x)`; see what `sbl fit` prints without `-o`")
+        })?;
     let mut bytes = format!("{MAGIC}{VERSION}\nsha256 {}\nbytes {}\n", hex(&body), body.len()).into_bytes();
     bytes.extend_from_slice(&body);
     Ok(bytes)

@@ -188,8 +188,16 @@ fn finding(model: &Model, plan: &Plan, names: &Names, finding: &Finding) -> Diag
             let by = weight.map_or_else(|| "the predictor".to_owned(), |w| names.weight(w));
             at(
                 Diagnostic::warning("W0812", format!("the classes of `{}` are perfectly separated by {by}", name(*t)))
-                    .note("the likelihood alone would make its weight infinite: the size of the estimate comes from the prior")
-                    .help("read probabilities near 0 and 1 with care; more data near the boundary would tell"),
+                    .note(if plan.blocks.is_empty() {
+                        "nothing holds the parameters: their estimates are infinite, and these are where the search ended"
+                    } else {
+                        "the likelihood alone would make its weight infinite: the size of the estimate comes from the prior"
+                    })
+                    .help(if plan.blocks.is_empty() {
+                        "give the coefficients a prior, as `b ~ Normal(0, precision = 1e-2)`, in place of `param b`"
+                    } else {
+                        "read probabilities near 0 and 1 with care; more data near the boundary would tell"
+                    }),
                 *t,
                 "separated without an error",
             )

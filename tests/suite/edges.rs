@@ -358,3 +358,28 @@ fn symmetric_data_have_symmetric_answers() {
         }
     }
 }
+
+/// Classes that a column separates: told where a prior holds the weight, refused where nothing does; and a column on one side of 0
+/// without an intercept separates nothing.
+#[test]
+fn separated_classes_under_every_plan() {
+    let x: Vec<f64> = (0..30).map(|i| f64::from(i) - 14.5 + 0.3 * noise(i as usize)).collect();
+    let y: Vec<f64> = x.iter().map(|x| f64::from(*x > 0.0)).collect();
+    let data = |x: &[f64]| Data::new().vector("x", x).unwrap().vector("y", &y).unwrap();
+    let positive: Vec<f64> = x.iter().map(|x| x + 20.0).collect();
+    for (link, plan) in
+        [("logit", "laplace"), ("logit", "variational"), ("probit", "laplace"), ("probit", "variational")]
+    {
+        let text = |prior: &str| {
+            format!(
+                "data x: real[N]\ndata y: bool[N]\nb ~ {prior}\ny ~ Bernoulli({link} = b * x)\ninfer {plan}\n"
+            )
+        };
+        let held = text("Normal(0, precision = 0.1)");
+        assert!(codes(&fit(&held, &data(&x))).iter().any(|c| c == "W0812"), "{held}");
+        assert!(!codes(&fit(&held, &data(&positive))).iter().any(|c| c == "W0812"), "{held}");
+        let flat = text("Flat()");
+        let failed = Model::compile(&flat).unwrap().fit(&data(&x), &Options::default());
+        assert!(failed.unwrap_err().to_string().contains("E0806"), "{flat}");
+    }
+}

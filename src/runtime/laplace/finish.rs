@@ -6,7 +6,6 @@ use super::expansion::Expansion;
 use super::factors::factors;
 use super::frame::Frame;
 use super::problem::LaplaceProblem;
-use super::separation::separations;
 use super::settle::Position;
 use crate::dist::Support;
 use crate::math::power::times_two_to;
@@ -17,6 +16,7 @@ use crate::runtime::findings::{Observation, TakesUp, of_targets};
 use crate::runtime::finish::{Weights, in_user_units, max_gain_outside};
 use crate::runtime::greedy::found_little;
 use crate::runtime::problem::WeightPrior;
+use crate::runtime::separation::separations;
 use crate::runtime::solution::{Certificate, Failure, Finding, Report, Solution};
 
 /// Where a start led.

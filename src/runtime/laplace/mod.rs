@@ -17,6 +17,5 @@ mod inner;
 mod mode;
 mod rows;
 mod search;
-mod separation;
 mod settle;
 mod span;

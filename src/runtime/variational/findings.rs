@@ -1,11 +1,16 @@
 //! What the user should know about a mean-field fit.
 
+use std::ops::Range;
+
+use nalgebra::DVector;
+
 use super::core::{Core, Local};
 use super::problem::{Kind, Problem, WeightPrior};
 use super::state::State;
 use crate::math::parallel::parallel_groups;
 use crate::runtime::evidence::small_rank;
 use crate::runtime::findings::{Observation, TakesUp, of_targets, uses_up_noise};
+use crate::runtime::separation::Levels;
 use crate::runtime::solution::Finding;
 
 /// Columns that leave less than this of one another are the same.
@@ -29,6 +34,7 @@ pub(super) fn findings(
             findings.extend(class.terms.iter().map(|&t| Finding::NoiseNotIdentified(t, left, class.count)));
         }
     }
+    findings.extend(separations(problem, &state.mean));
     let own = |i: &usize| core.usable[*i] && core.is_judged(*i);
     let judged: Vec<usize> = (0..core.weights.len()).filter(own).collect();
     // the rows as they are: compressed ones are no more than the rank
@@ -47,6 +53,53 @@ pub(super) fn findings(
         findings.push(Finding::NothingRelevant);
     }
     findings
+}
+
+/// The targets with two classes, one after the other: values, counts, place.
+fn classes(problem: &Problem) -> Vec<(usize, Range<usize>, Vec<f64>, Vec<f64>)> {
+    let mut terms: Vec<(usize, Range<usize>, Vec<f64>, Vec<f64>)> = Vec::new();
+    for (n, row) in problem.rows.iter().enumerate() {
+        if !matches!(row.kind, Kind::Bound { .. }) {
+            continue;
+        }
+        match terms.last_mut().filter(|(term, ..)| *term == row.term) {
+            Some((_, rows, values, counts)) => {
+                rows.end = n + 1;
+                values.push(row.target);
+                counts.push(row.count);
+            }
+            None => terms.push((row.term, n..n + 1, vec![row.target], vec![row.count])),
+        }
+    }
+    terms
+}
+
+/// Those of them that the predictors, or a column alone, tell apart without an error.
+fn separations(problem: &Problem, mean: &[f64]) -> Vec<Finding> {
+    let offset = problem.rows.iter().map(|row| row.offset);
+    let f = DVector::from_iterator(problem.rows.len(), offset)
+        + &problem.design * DVector::from_column_slice(&mean[..problem.weights.len()]);
+    let classes = classes(problem);
+    let levels = classes.iter().map(|(term, rows, values, counts)| Levels {
+        term: *term,
+        rows: rows.clone(),
+        values,
+        counts,
+    });
+    levels.filter_map(|levels| levels.split(&problem.design, f.as_slice())).collect()
+}
+
+/// Whether flat effects of a target with two classes tell them apart: then the bound grows without end.
+pub(super) fn runs_away(problem: &Problem, mean: &[f64]) -> bool {
+    classes(problem).iter().any(|(term, rows, values, counts)| {
+        let elsewhere = |n: usize, x: &f64| *x == 0.0 || rows.contains(&n);
+        let own = (0..problem.weights.len())
+            .filter(|&i| problem.weights[i] == WeightPrior::Flat)
+            .filter(|&i| problem.design.column(i).iter().enumerate().all(|(n, x)| elsewhere(n, x)));
+        let mut f = DVector::zeros(rows.len());
+        own.for_each(|i| f.axpy(mean[i], &problem.design.column(i).rows_range(rows.clone()), 1.0));
+        Levels { term: *term, rows: rows.clone(), values, counts }.runs_away(f.as_slice())
+    })
 }
 
 /// Numbers that do not vary, or lie far from 0 with nothing to take that up.

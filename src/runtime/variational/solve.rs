@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 
 use super::ascend::{Climb, ascend, remove_block, settle, values, without};
 use super::core::Core;
-use super::findings::findings;
+use super::findings::{findings, runs_away};
 use super::problem::{Problem, WeightPrior};
 use super::start::{Start, start};
 use super::state::State;
@@ -233,6 +233,9 @@ fn finish(
 ) -> Result<Solution, Failure> {
     let state = &climb.state;
     let m = core.weights.len();
+    if runs_away(problem, &state.mean) {
+        return Err(Failure::NoMode);
+    }
     let active: Vec<usize> = (0..m).filter(|&i| state.active[i]).collect();
     let covariance = covariance(state, &active);
     let (mut q, mut s, mut gain) = (vec![f64::NAN; m], vec![f64::NAN; m], vec![f64::NAN; m]);
