@@ -383,3 +383,32 @@ fn separated_classes_under_every_plan() {
         assert!(failed.unwrap_err().to_string().contains("E0806"), "{flat}");
     }
 }
+
+/// Targets that are all 0, and more columns than the noise leaves room for: the same findings, and the same cap of the noise, under
+/// every plan.
+#[test]
+fn nothing_to_explain_and_nothing_left_for_the_noise() {
+    let text = |intercept: &str, plan: &str| {
+        let mean = if intercept.is_empty() { "x * w" } else { "mu + x * w" };
+        format!(
+            "use std.priors.ard\ndata x: real[N, D]\ndata y: real[N]\n{intercept}w ~ ard(D)\ntau ~ Gamma(0, 0)\ny ~ Normal({mean}, precision = tau)\ninfer {plan}\n"
+        )
+    };
+    let x = inputs(20, 3, 1.0, 0.0);
+    for intercept in ["", "mu ~ Flat()\n"] {
+        let fits = ["evidence", "laplace", "variational"].map(|plan| {
+            let f = fit(&text(intercept, plan), &table(&x).vector("y", &[0.0; 20]).unwrap());
+            for code in ["W0801", "W0802", "W0806"] {
+                assert!(codes(&f).iter().any(|c| c == code), "{intercept}{plan}: {:?}", codes(&f));
+            }
+            f.node("tau").unwrap().value().to_vec()
+        });
+        assert!(fits.iter().all(|tau| (tau[0] / 1e8 - 1.0).abs() < 1e-9), "{fits:?}");
+    }
+    let wide = inputs(15, 40, 1.0, 0.0);
+    let y = scores(&wide, 0.0, 1.0);
+    for plan in ["evidence", "laplace", "variational"] {
+        let f = fit(&text("mu ~ Flat()\n", plan), &table(&wide).vector("y", &y).unwrap());
+        assert!(codes(&f).iter().any(|c| c == "W0803"), "{plan}: {:?}", codes(&f));
+    }
+}

@@ -12,7 +12,7 @@ use crate::math::power::times_two_to;
 use crate::plan::ir::Schedule;
 use crate::runtime::control::{Control, Point};
 use crate::runtime::core::Role;
-use crate::runtime::findings::{Observation, TakesUp, of_targets};
+use crate::runtime::findings::{Observation, TakesUp, of_targets, uses_up_noise};
 use crate::runtime::finish::{Weights, in_user_units, max_gain_outside};
 use crate::runtime::greedy::found_little;
 use crate::runtime::problem::WeightPrior;
@@ -53,6 +53,12 @@ pub(super) fn finish(
     for (h, hyper) in core.hypers.iter().enumerate() {
         if hyper.capped && core.is_pressed(&point.x, h, position.gradient[h]) {
             findings.push(Finding::NoiseFloor(h));
+        }
+    }
+    for (c, class) in core.classes.iter().enumerate() {
+        let left = class.count - position.here.leverage[c];
+        if !class.log.powers.is_empty() && !point.active.is_empty() && uses_up_noise(left, class.count) {
+            findings.extend(class.terms.iter().map(|&t| Finding::NoiseNotIdentified(t, left, class.count)));
         }
     }
     let prunable = |i: usize| {

@@ -268,7 +268,7 @@ impl Core {
             if self.hypers[h].rate.ln_known > f64::NEG_INFINITY {
                 continue;
             }
-            let alone = |&&c: &&usize| self.classes[c].noise.hypers.len() == 1 && variances[c] > 0.0;
+            let alone = |&&c: &&usize| self.classes[c].noise.hypers.len() == 1;
             let caps = self.hypers[h].classes.iter().filter(alone);
             let cap = caps.map(|&c| NOISE_CAP / variances[c] / self.classes[c].noise.ln_known.exp());
             self.hypers[h].cap = cap.fold(f64::INFINITY, f64::min);
@@ -350,7 +350,7 @@ pub(crate) fn variances(problem: &Problem, classes: &[Class]) -> Vec<f64> {
     classes.iter().map(|c| *known.entry(&c.terms).or_insert_with(|| variance(problem, &c.terms))).collect()
 }
 
-/// Weighted variance of the targets of some terms; their mean square if they do not vary, 0 if they
+/// Weighted variance of the targets of some terms; their mean square if they do not vary, 1 if they
 /// are zero.
 fn variance(problem: &Problem, terms: &[usize]) -> f64 {
     let rows = || problem.rows.iter().filter(|r| r.count > 0.0 && terms.contains(&r.term));
@@ -358,7 +358,11 @@ fn variance(problem: &Problem, terms: &[usize]) -> f64 {
     let mean = rows().map(|r| r.count * (r.target - r.offset)).sum::<f64>() / total;
     let about = |c: f64| rows().map(|r| r.count * (r.target - r.offset - c).powi(2)).sum::<f64>() / total;
     let (variance, square) = (about(mean), about(0.0));
-    if variance > 1e-24 * square { variance } else { square }
+    match variance > 1e-24 * square {
+        true => variance,
+        false if square > 0.0 => square,
+        false => 1.0,
+    }
 }
 
 /// Coordinates of columns and targets in an orthonormal basis of the columns, and the square of the

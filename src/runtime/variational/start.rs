@@ -37,7 +37,6 @@ pub(crate) fn start(core: &Core, problem: &Problem, start: Start) -> (Vec<f64>, 
     let mut rows = Vec::new();
     for (class, variance) in core.classes.iter().zip(variances(problem, &core.classes)) {
         observations += class.count;
-        let variance = if variance > 0.0 { variance } else { 1.0 };
         // the precision of the rows, and what it is without its folded factors
         let (ln_precision, h, goal) = match &class.local {
             Local::Bound(link, value, _) => {
