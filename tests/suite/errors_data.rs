@@ -155,7 +155,14 @@ const WRONG: &[Wrong] = &[
         "y\nlow\nhigh\nmedium\nhigh",
         "E0709",
         "`y` is ordered, but its 3 levels have no stated order",
-        "ordered{low < high < medium}",
+        "state the order, lowest first, as in `ordered{… < … < …}`; the levels are `low`, `high`, `medium`",
+    ),
+    (
+        "data y: ordered[N]\nparam c: increasing[levels(y) - 1]\nmu ~ Normal(0, sd = 1)\ny ~ Ordinal(probit = mu, cutpoints = c)",
+        "y\n1.5\n1\n10\n3",
+        "E0709",
+        "`y` is ordered, but its 4 levels have no stated order",
+        "ordered{1 < \"1.5\" < 3 < 10}",
     ),
     (
         "data y: ordered{low < high}[N]\nparam c: increasing[levels(y) - 1]\nmu ~ Normal(0, sd = 1)\ny ~ Ordinal(probit = mu, cutpoints = c)",
