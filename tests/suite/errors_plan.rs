@@ -192,7 +192,7 @@ fn cases() -> Vec<Case> {
             "E0613",
             3,
             "the rate of `tau` depends on the unknown `b`",
-            "give a number",
+            "write `infer variational`, which serves this model",
         ),
         whole(
             "data t: real[N]\nparam s: positive = 1\ntau ~ Gamma(s, 1)\nt ~ Normal(0, precision = tau)\ninfer evidence\n",
@@ -220,7 +220,7 @@ fn cases() -> Vec<Case> {
             "E0630",
             3,
             "the precision of `t` has `tau` to the power -2",
-            "precision = tau",
+            "write `infer evidence`, which serves this model",
         ),
         whole(
             "data t: real[N]\nb ~ Gamma(1, 1)\ntau ~ Gamma(1, b^2)\nt ~ Normal(0, precision = tau)\ninfer variational\n",
@@ -276,7 +276,7 @@ fn cases() -> Vec<Case> {
             "E0632",
             3,
             "found Poisson for `k`",
-            "another likelihood",
+            "write `infer laplace`, which serves this model",
         ),
         whole(
             "data k: bool[N]\ndata p: unit[N]\nk ~ Bernoulli(p = p)\ninfer variational\n",
@@ -322,6 +322,43 @@ fn all_obstacles_are_reported_at_once() {
                   k ~ Poisson(log = x * w * s) weight s\ninfer evidence\n";
     let codes: Vec<&str> = plan_of(source).2.unwrap_err().iter().map(|e| e.code).collect();
     assert_eq!(codes, ["E0609", "E0612", "E0614"]);
+}
+
+/// What stops a chain of hyperparameters is said once, and no link of it is called the precision of nothing.
+#[test]
+fn a_chain_of_hyperparameters_has_one_obstacle() {
+    let chain = "data x: real[N, D]\ndata t: real[N]\nc ~ Gamma(1, 1)\nb ~ Gamma(1, c)\nalpha ~ Gamma(1, b) [D]\n\
+                 w ~ Normal(0, precision = alpha)\ntau ~ Gamma(1, 1)\nt ~ Normal(x * w, precision = tau)\n";
+    for method in ["evidence", "laplace", "sequential"] {
+        let errors = plan_of(&format!("{chain}infer {method}\n")).2.unwrap_err();
+        let [only] = errors.as_slice() else { panic!("{method}: {errors:#?}") };
+        assert_eq!(
+            (only.code, only.message.as_str()),
+            ("E0613", "the rate of `alpha` depends on the unknown `b`")
+        );
+        assert_eq!(only.help.as_deref(), Some("write `infer variational`, which serves this model"));
+    }
+}
+
+/// Where the prior of a library stops a plan, another plan is named, or that there is none; the library is not edited.
+#[test]
+fn no_edit_of_a_library_is_proposed() {
+    for (likelihood, help) in [
+        (
+            "data t: real[N]\nt ~ Normal(x * w, precision = 4)\n",
+            "write `infer evidence`, which serves this model",
+        ),
+        ("data t: bool[N]\nt ~ Bernoulli(logit = x * w)\n", "write `infer laplace`, which serves this model"),
+        (
+            "data t: real[N]\nt ~ StudentT(x * w, dof = 4, precision = 1)\n",
+            "no plan serves this model; use another prior here",
+        ),
+    ] {
+        let head = "use std.priors.lasso\ndata x: real[N, D]\nw ~ lasso(D)\n";
+        let errors = plan_of(&format!("{head}{likelihood}infer variational\n")).2.unwrap_err();
+        let [only] = errors.as_slice() else { panic!("{errors:#?}") };
+        assert_eq!((only.code, only.help.as_deref()), ("E0630", Some(help)));
+    }
 }
 
 #[test]
