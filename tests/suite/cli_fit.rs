@@ -348,6 +348,17 @@ fn a_bool_target_of_normal_is_a_number() {
 }
 
 #[test]
+fn a_program_that_is_no_text_is_no_table() {
+    let place = Place::new();
+    place.file("m.sbl", "data t: real[N]\nt ~ Normal(0, sd = 1)\n\0").file("d.csv", "t\n1\n");
+    for args in [&["check", "m.sbl"][..], &["sample", "m.sbl", "--data", "d.csv"], &["plot", "m.sbl"]] {
+        let ran = place.run(args).exits(1);
+        assert!(ran.err.contains("E0752") && ran.err.contains("a program is plain text"), "{}", ran.err);
+        assert!(!ran.err.contains("table"), "{}", ran.err);
+    }
+}
+
+#[test]
 fn draws_repeat_with_their_seed() {
     let place = fitted();
     let args = ["sample", "m.sblfit", "-n", "200", "--seed", "7", "--data", "d.csv"];

@@ -20,6 +20,20 @@ fn shapes() {
             "write one letter",
         ),
         (
+            "use std.kernels.rbf\ndata x: real[N, D]\nparam a: positive[D] = 0.1\nlet phi = rbf(x, width = a)",
+            "E0302",
+            4,
+            "argument `width` of `rbf` is a scalar, found a vector [D]",
+            "`scale` takes a vector [D]: write `rbf(…, scale = …)`",
+        ),
+        (
+            "use std.kernels.matern32\ndata x: real[N, D]\nparam a: positive[D] = 0.1\nlet phi = matern32(x, width = a)",
+            "E0302",
+            4,
+            "argument `width` of `matern32` is a scalar, found a vector [D]",
+            "give one number",
+        ),
+        (
             "data x: real[N, D]\ndata t: real[N]\nw ~ Flat() [D]\nt ~ Normal(w * x, sd = 1)",
             "E0301",
             4,
