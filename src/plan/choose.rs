@@ -10,6 +10,7 @@
 //! prunable weights on the schedule is sequential, where the method has it. `infer sequential` is
 //! `evidence` or `laplace`, by the same test of the likelihoods, on that schedule.
 
+use super::flat::undetermined;
 use super::ir::{Options, Plan, Rejected, Schedule};
 use super::method::{METHODS, Method, method};
 use super::options::{self, Parsed};
@@ -29,12 +30,18 @@ const OF_THE_PLAN: &[&str] = &["E0613", "E0630", "E0632"];
 /// E06: an unknown method or option, everything that stops the method asked for, or (E0607) the
 /// first obstacle of each method.
 pub fn plan(model: &Model, dag: &Dag) -> Staged<Plan> {
-    match model.infer.method.as_deref() {
-        None | Some("auto") => automatic(model, dag),
-        Some(name) => match method(name) {
-            Some(method) => asked(model, dag, method),
-            None => Err(vec![unknown_method(model, name)]),
-        },
+    let asked_for = match model.infer.method.as_deref() {
+        None | Some("auto") => None,
+        Some(name) => Some(method(name).ok_or_else(|| vec![unknown_method(model, name)])?),
+    };
+    // no method determines what the data do not
+    let undetermined = undetermined(model, dag);
+    if !undetermined.is_empty() {
+        return Err(undetermined);
+    }
+    match asked_for {
+        None => automatic(model, dag),
+        Some(method) => asked(model, dag, method),
     }
 }
 

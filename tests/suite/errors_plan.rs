@@ -29,6 +29,23 @@ fn whole(source: &str, code: &'static str, line: usize, message: &'static str, h
     Case { source: source.to_owned(), code, line, message, help }
 }
 
+/// A likelihood of classes by `W` with a prior and effects without one.
+fn softmax(likelihood: &str, message: &'static str) -> Case {
+    let flat = message.rsplit('`').nth(1).unwrap();
+    let all = [
+        ("b", "b ~ Flat() [levels(c)]"),
+        ("V", "V ~ Flat() [D, levels(c)]"),
+        ("m", "m ~ Flat()"),
+        ("v", "v ~ Flat() [D]"),
+        ("u", "u ~ Flat() [levels(g), levels(c)]"),
+    ];
+    let effect = all.iter().find(|(name, _)| *name == flat).unwrap().1;
+    let head = "data x: real[N, D]\ndata c: category[N]\ndata g: category[N]\n";
+    let source =
+        format!("{head}{effect}\nW ~ Normal(0, precision = 1) [D, levels(c)]\n{likelihood}\ninfer laplace\n");
+    Case { source, code: "E0618", line: 4, message, help: "give it a prior" }
+}
+
 fn cases() -> Vec<Case> {
     vec![
         after_head(
@@ -286,6 +303,28 @@ fn cases() -> Vec<Case> {
             "`logit` or `probit`",
         ),
         after_head(
+            "mu ~ Flat()\ninfer evidence",
+            "E0618",
+            6,
+            "no data depend on the flat effect `mu`",
+            "remove it",
+        ),
+        after_head(
+            "mu ~ Flat()\nz ~ Normal(mu, sd = 1)\ninfer variational",
+            "E0618",
+            6,
+            "no data depend",
+            "remove it",
+        ),
+        softmax(
+            "plate n in N { c[n] ~ Categorical(softmax = x[n] * W + b) }",
+            "`c` cannot determine the flat effect `b`",
+        ),
+        softmax("c ~ Categorical(softmax = x * V)", "`c` cannot determine the flat effect `V`"),
+        softmax("plate n in N { c[n] ~ Categorical(softmax = x[n] * W + m) }", "the flat effect `m`"),
+        softmax("plate n in N { c[n] ~ Categorical(softmax = x[n] * W + x[n] * v) }", "the flat effect `v`"),
+        softmax("plate n in N { c[n] ~ Categorical(softmax = x[n] * W - u[g[n]]) }", "the flat effect `u`"),
+        after_head(
             "infer evidence(hyper_scale = density)",
             "E0616",
             3,
@@ -322,6 +361,23 @@ fn all_obstacles_are_reported_at_once() {
                   k ~ Poisson(log = x * w * s) weight s\ninfer evidence\n";
     let codes: Vec<&str> = plan_of(source).2.unwrap_err().iter().map(|e| e.code).collect();
     assert_eq!(codes, ["E0609", "E0612", "E0614"]);
+}
+
+/// A flat effect that changes some probability, or that other data determine, has a plan.
+#[test]
+fn flat_effects_of_a_softmax_that_something_determines_are_served() {
+    let head = "data x: real[N, D]\ndata c: category{p, q}[N]\ndata t: real[N]\nW ~ Normal(0, precision = 1) [D, levels(c)]\n";
+    for rest in [
+        // only one of the levels has it
+        "b ~ Flat() [D]\nc ~ Categorical(softmax = x * W + [x * b, x[_, 1]])\nt ~ Normal(0, sd = 1)\n",
+        // a second target sees it
+        "b ~ Flat()\nplate n in N { c[n] ~ Categorical(softmax = x[n] * W + b) }\nt ~ Normal(b, sd = 1)\n",
+        // the mean of weights with a prior
+        "b ~ Flat() [levels(c)]\nV ~ Normal(b, precision = 1)\nplate n in N { c[n] ~ Categorical(softmax = x[n] * W + V) }\n",
+    ] {
+        let found = plan_of(&format!("{head}{rest}infer laplace\n")).2;
+        assert!(found.is_ok(), "{rest}{:#?}", found.err());
+    }
 }
 
 /// What stops a chain of hyperparameters is said once, and no link of it is called the precision of nothing.
