@@ -19,10 +19,7 @@ pub fn undetermined(model: &Model, dag: &Dag) -> Diagnostics {
             found.push(
                 Diagnostic::error("E0618", format!("no data depend on the flat effect `{}`", node.name))
                     .at(node.span, "nothing determines it")
-                    .help(format!(
-                        "use it, remove it, or give it a prior: `{} ~ Normal(0, precision = 1)`",
-                        node.name
-                    )),
+                    .help("use it, remove it, or give it a prior, such as `Normal(0, precision = 1)`"),
             );
         }
     }
@@ -40,7 +37,7 @@ pub fn undetermined(model: &Model, dag: &Dag) -> Diagnostics {
                 )
                 .at(node.span, "flat")
                 .also(dist.span, "one number added to the scores of all levels changes no probability")
-                .help(format!("give it a prior: `{} ~ Normal(0, precision = 1e-2)`", node.name)),
+                .help("give it a prior, such as `Normal(0, precision = 1e-2)`"),
             );
         }
     }

@@ -21,9 +21,9 @@ pub(crate) fn failure(model: &Model, plan: &Plan, names: &Names, failure: &Failu
         Failure::NotPositiveDefinite { step, pivot } => {
             let (node, name) = names.weight_in_full(*pivot);
             let error =
-                Diagnostic::error("E0801", format!("{step}: the matrix is not positive definite at {name}"));
+                Diagnostic::error("E0801", format!("{step}: the matrix is not positive definite in {name}"));
             match node {
-                Some(node) => error.at(model.node(node).span, "the data do not tell it from the others"),
+                Some(node) => error.at(model.node(node).span, "the data do not determine it"),
                 None => at(error),
             }
             .help("columns are linearly dependent: drop one, or give them a prior with a fixed precision")
