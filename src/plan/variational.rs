@@ -129,9 +129,9 @@ fn conjugate_scale(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnost
         .at(span, format!("precision = known × {name}^{power}"))
         .note("`variational` needs precisions that are known numbers times hyperparameters, each once");
         // a prior of a library: the program at hand only calls it
-        found.push(match node.span.file == span.file {
-            true => error,
-            false => error.also(node.span, "its prior"),
+        found.push(match node.spliced_at {
+            Some(call) => error.also(call, "in this call"),
+            None => error,
         });
     }
 }

@@ -414,6 +414,8 @@ fn no_edit_of_a_library_is_proposed() {
         let errors = plan_of(&format!("{head}{likelihood}infer variational\n")).2.unwrap_err();
         let [only] = errors.as_slice() else { panic!("{errors:#?}") };
         assert_eq!((only.code, only.help.as_deref()), ("E0630", Some(help)));
+        // and the program is shown beside the library
+        assert!(only.secondary.iter().any(|l| l.text == "in this call"), "{only:?}");
     }
 }
 
