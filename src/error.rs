@@ -34,6 +34,14 @@ impl Error {
         Self { diagnostics, sources }
     }
 
+    /// With one more fact about every error.
+    pub(crate) fn noted(mut self, fact: Option<String>) -> Self {
+        for d in self.diagnostics.iter_mut().filter(|d| d.is_error()) {
+            d.notes.extend(fact.clone());
+        }
+        self
+    }
+
     /// The findings, errors and warnings, in order.
     ///
     /// ```

@@ -186,7 +186,7 @@ impl Cx<'_> {
     ) -> Option<Val> {
         self.not_recursive(id, &def.name, span)?;
         // an array given to a scalar parameter: the function acts on its entries
-        let own_axes = self.own_axes(def, &given, span)?;
+        let own_axes = self.own_axes(id, def, &given, span)?;
         let mut env = Env::new(module);
         let mut fine = true;
         for (param, slot) in def.params.iter().zip(given) {
@@ -350,6 +350,7 @@ impl Cx<'_> {
     /// The plates that stand for the axes of arrays given to scalar parameters.
     fn own_axes(
         &mut self,
+        id: DefId,
         def: &ast::FnDef,
         given: &[Option<(Option<Val>, Span)>],
         span: Span,
@@ -362,6 +363,10 @@ impl Cx<'_> {
                 continue;
             }
             let Some((first, first_at)) = &shape else {
+                if v.shape.len() + def.result.dims.len() > 2 {
+                    let d = self.no_room(id, def, param, v, *at);
+                    return self.fail(d);
+                }
                 shape = Some((v.shape.clone(), *at));
                 continue;
             };
@@ -391,6 +396,30 @@ impl Cx<'_> {
             self.plates.push(Plate { name: "entry".to_owned(), extent, depth: depth + i, span });
         }
         Some(plates)
+    }
+
+    /// An array given to a scalar parameter where the result leaves no axis for its entries. Another
+    /// definition of the function may have a parameter for it.
+    fn no_room(&self, id: DefId, def: &ast::FnDef, param: &ast::FnParam, v: &Val, at: Span) -> Diagnostic {
+        let (name, found) = (&def.name.node, self.describe(&v.shape));
+        let what = format!("argument `{}` of `{name}`", param.name.node);
+        let d = Diagnostic::error("E0302", format!("{what} is a scalar, found {found}"))
+            .at(at, found.clone())
+            .also(param.name.span, "asked for here");
+        let module = self.modules.def(id).1;
+        let overloads = self.modules.all().into_iter().map(|other| self.modules.def(other));
+        let fitting = overloads
+            .filter(|(other, m)| *m == module && other.is_fn() && other.name().node == *name)
+            .flat_map(|(other, _)| other.params().to_vec())
+            .filter(|p| def.params.iter().all(|own| own.name.node != p.name.node))
+            .find(|p| p.ty.as_ref().is_some_and(|t| t.dims.len() == v.shape.len()));
+        match fitting {
+            Some(other) => {
+                let other = &other.name.node;
+                d.help(format!("`{other}` takes {found}: write `{name}(…, {other} = …)`"))
+            }
+            None => d.help("give one number"),
+        }
     }
 }
 

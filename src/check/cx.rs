@@ -11,6 +11,7 @@ use crate::check::typed::{
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::host::Registry;
 use crate::source::Span;
+use crate::syntax::ast;
 
 /// Deepest expression after expansion: later stages walk expressions by recursion.
 const MAX_DEPTH: u32 = 600;
@@ -128,6 +129,8 @@ pub(crate) struct Cx<'a> {
     pub(crate) constraints: Vec<Constraint>,
     /// Where a dimension symbol was first met.
     pub(crate) symbols: BTreeMap<String, Span>,
+    /// Pairs of symbols that stand in one type: two axes of one array, so never two letters for one size.
+    side_by_side: BTreeSet<(String, String)>,
     /// Numbers of stated levels.
     pub(crate) stated_levels: BTreeMap<NodeId, i64>,
     /// Functions and priors being expanded, with the calls.
@@ -152,6 +155,7 @@ impl<'a> Cx<'a> {
             plates: Vec::new(),
             constraints: Vec::new(),
             symbols: BTreeMap::new(),
+            side_by_side: BTreeSet::new(),
             stated_levels: BTreeMap::new(),
             calls: Vec::new(),
             steps: 0,
@@ -330,6 +334,19 @@ impl<'a> Cx<'a> {
         true
     }
 
+    /// Takes note of the symbols of one declared type.
+    pub(crate) fn declared_together(&mut self, dims: &[ast::Expr]) {
+        let names = || {
+            dims.iter().filter_map(|d| match &d.kind {
+                ast::ExprKind::Name(name) => Some(name),
+                _ => None,
+            })
+        };
+        for a in names() {
+            self.side_by_side.extend(names().filter(|b| *b != a).map(|b| (a.clone(), b.clone())));
+        }
+    }
+
     /// Points at the places that bind the symbols of two dimensions which clash.
     pub(crate) fn with_origins(&self, mut d: Diagnostic, left: &Dim, right: &Dim) -> Diagnostic {
         let plain = |dim: &Dim| match dim.as_atom() {
@@ -347,9 +364,13 @@ impl<'a> Cx<'a> {
             }
         }
         match (plain(left), plain(right)) {
-            (Some(a), Some(b)) if d.help.is_none() => d.help(format!(
-                "if they are the same, write one letter in both declarations: `{a}` for `{b}`"
-            )),
+            (Some(a), Some(b))
+                if d.help.is_none() && !self.side_by_side.contains(&(a.clone(), b.clone())) =>
+            {
+                d.help(format!(
+                    "if they are the same, write one letter in both declarations: `{a}` for `{b}`"
+                ))
+            }
             _ => d,
         }
     }

@@ -68,6 +68,7 @@ impl Cx<'_> {
                 v
             } else {
                 let mut shape = Vec::new();
+                self.declared_together(&ty.dims);
                 for d in &ty.dims {
                     if let ast::ExprKind::Name(name) = &d.kind
                         && !env.values.contains_key(name)

@@ -226,7 +226,17 @@ impl Cx<'_> {
             if a.shape == b.shape || (a.shape.len() == 1 && b.shape.len() == 1) {
                 d = d.note("entry by entry is `.*`");
             }
+            // unknowns stand on the right: a design times its weights
+            if b.shape.last() == a.shape.first() && self.is_unknown(a) && !self.is_unknown(b) {
+                d = d.help(format!("swap the two: {}", self.swapped(a, b)));
+            }
             let d = self.with_origins(d, inner_a, inner_b);
+            let columns = || {
+                format!(
+                    "the right needs {da} rows, one for each column of the left; for weights, `w ~ ard(cols(phi))` says so before `phi * w`"
+                )
+            };
+            let d = if d.help.is_none() { d.help(columns()) } else { d };
             return self.fail(d);
         }
         let plates = self.union(&a.plates, &b.plates);
@@ -256,6 +266,21 @@ impl Cx<'_> {
         };
         let expr = self.push(kind, set, whole, span)?;
         Some(Val { expr, set, plates, shape, dim: None, levels: None })
+    }
+
+    fn is_unknown(&self, v: &Val) -> bool {
+        let deps = self.deps(v.expr);
+        deps.latent || deps.param
+    }
+
+    /// `b * a`, by name if both have one, else by shape.
+    fn swapped(&self, a: &Val, b: &Val) -> String {
+        match (self.exprs.get(a.expr).kind.clone(), self.exprs.get(b.expr).kind.clone()) {
+            (ExprKind::Node(a), ExprKind::Node(b)) => {
+                format!("`{} * {}`", self.node_name(b), self.node_name(a))
+            }
+            _ => format!("{} * {}", self.show_shape(&b.shape), self.show_shape(&a.shape)),
+        }
     }
 
     /// `[a, b]`

@@ -311,6 +311,7 @@ impl Cx<'_> {
         }
         for job in jobs {
             let StatementKind::Data { ty, .. } = &job.stmt.kind else { continue };
+            self.declared_together(&ty.dims);
             for d in &ty.dims {
                 let mut d = d;
                 while let ast::ExprKind::Paren(inner) = &d.kind {

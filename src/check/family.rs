@@ -281,7 +281,7 @@ impl Cx<'_> {
             let mut clash = shape.len() != g.value.shape.len();
             let (shape, first_span, first_name) = (shape.clone(), first.span, first.arg.name);
             let mut dims = None;
-            for (l, r) in shape.iter().zip(&g.value.shape) {
+            for (l, r) in axes(&shape, &g.value.shape) {
                 if !self.same_dim(l, r, g.span, Some(first_span)) {
                     clash = true;
                     dims = Some((l.clone(), r.clone()));
@@ -387,7 +387,7 @@ impl Cx<'_> {
         if !v.is_scalar() {
             let mut clash = v.shape.len() != shape.len();
             let mut dims = None;
-            for (l, r) in shape.iter().zip(&v.shape) {
+            for (l, r) in axes(shape, &v.shape) {
                 if !self.same_dim(l, r, span, Some(target.name.span)) {
                     clash = true;
                     dims = dims.or(Some((l.clone(), r.clone())));
@@ -406,6 +406,15 @@ impl Cx<'_> {
                     Some((l, r)) => self.with_origins(d, &l, &r),
                     None if shape.is_empty() && !target.lead.is_empty() => {
                         d.help("inside the plate it takes one number for each index: write the index, `…[n]`")
+                    }
+                    None if v.shape.len() + 1 == shape.len()
+                        && shape.ends_with(&v.shape)
+                        && target.lead.is_empty() =>
+                    {
+                        let rows = self.show_dim(&shape[0]);
+                        d.help(format!(
+                            "state it row by row, with everything that has rows indexed too: `plate n in {rows} {{ {name}[n] ~ … }}`"
+                        ))
                     }
                     None => d.help("give a scalar or exactly the shape of the node"),
                 };
@@ -432,7 +441,7 @@ impl Cx<'_> {
         let expected = if shared { vec![levels] } else { wanted.clone() };
         let mut clash = v.shape.len() != expected.len();
         let mut dims = None;
-        for (l, r) in expected.iter().zip(&v.shape) {
+        for (l, r) in axes(&expected, &v.shape) {
             if !self.same_dim(l, r, span, Some(target.name.span)) {
                 clash = true;
                 dims = dims.or(Some((l.clone(), r.clone())));
@@ -522,6 +531,11 @@ fn unmatched(family: &'static Family, arg: &ast::Arg, positional: usize, span: S
         let named: Vec<String> =
             family.args.iter().filter(|a| !a.positional).map(|a| format!("`{} =`", a.name)).collect();
         let d = match positional {
+            0 if family.args.is_empty() => {
+                return Diagnostic::error("E0211", format!("`{}` takes no argument", family.name))
+                    .at(span, "unknown argument")
+                    .help(format!("write `{}`", signature(family)));
+            }
             0 => Diagnostic::error("E0211", format!("arguments of `{}` are named", family.name)),
             n => Diagnostic::error(
                 "E0211",
@@ -547,6 +561,12 @@ fn unmatched(family: &'static Family, arg: &ast::Arg, positional: usize, span: S
         }
         None => d.help(format!("it is `{}`", signature(family))),
     }
+}
+
+/// The axes of two shapes side by side; of different rank, no axis of one is that of the other.
+fn axes<'a>(left: &'a [Dim], right: &'a [Dim]) -> impl Iterator<Item = (&'a Dim, &'a Dim)> {
+    let same = if left.len() == right.len() { left.len() } else { 0 };
+    left.iter().zip(right).take(same)
 }
 
 fn support_name(support: Support) -> String {

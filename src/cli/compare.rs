@@ -34,7 +34,7 @@ pub fn run(args: &Compare, screen: &Screen) -> Result<Exit, Failure> {
                 .help("name the data, `--data data.csv`, or compare fits")
                 .into());
         };
-        let text = files::bytes::decode(bytes, &shown)?;
+        let text = load::text(bytes, &shown)?;
         let compiler = compile::compiler(path, &args.settings);
         let models = match args.settings.model {
             Some(_) => vec![compiler.compile(&text)?],

@@ -35,6 +35,12 @@ pub fn run(args: &Explain, screen: &Screen) -> Result<Exit, Failure> {
             .help(format!("did you mean {near}? `sbl explain` lists all codes"))
             .into());
     }
+    // what is written like a code is one: no page that mentions it is what was asked for
+    if looks_like_a_code(bare) {
+        return Err(unknown(&format!("there is no diagnostic {wanted:?}"))
+            .help("`sbl explain` lists all codes")
+            .into());
+    }
     let found = help::search(&wanted);
     if found.is_empty() {
         let unknown = unknown(&format!("there is no diagnostic {wanted:?}, and nothing about it"));
@@ -47,6 +53,12 @@ pub fn run(args: &Explain, screen: &Screen) -> Result<Exit, Failure> {
     screen.note(&format!("there is no diagnostic {wanted:?}; this is about it:"));
     screen.result(list(&found, "sbl explain", "sbl doc").as_bytes())?;
     Ok(Exit::Done)
+}
+
+/// `E9999`, `w12`
+fn looks_like_a_code(word: &str) -> bool {
+    let digits = word.strip_prefix(['E', 'e', 'W', 'w']).unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Hits of a search, each behind what shows it.

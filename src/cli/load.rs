@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use sbl::diag::Diagnostic;
+
 use super::failure::Failure;
 use super::screen::Screen;
 use crate::io::{bytes, errors, is_stdin, write};
@@ -19,8 +21,15 @@ pub fn program(path: &Path) -> Result<String, Failure> {
     let shown = shown(path);
     match is_fit(&bytes) {
         true => Err(errors::fit_for_program(&shown).into()),
-        false => Ok(bytes::decode(bytes, &shown)?),
+        false => Ok(text(bytes, &shown)?),
     }
+}
+
+/// The bytes of a program as text.
+pub fn text(bytes: Vec<u8>, shown: &str) -> Result<String, Diagnostic> {
+    // the reader's own advice is about tables
+    bytes::decode(bytes, shown)
+        .map_err(|d| d.help("a program is plain text in UTF-8: save it as that, with an editor"))
 }
 
 /// The bytes of a fit file.

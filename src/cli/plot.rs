@@ -58,7 +58,7 @@ pub fn file(picture: &Picture, format: Format, scale: f64) -> Result<Vec<u8>, Fa
 
 /// The graph of a program, which is all of it that can be drawn before there is a fit.
 fn graph(args: &Plot, bytes: Vec<u8>, screen: &Screen) -> Result<Picture, Failure> {
-    let program = files::bytes::decode(bytes, &load::shown(&args.file))?;
+    let program = load::text(bytes, &load::shown(&args.file))?;
     if args.kind.is_some_and(|k| k.0 != sbl::picture::Kind::Graph) {
         let found = format!("{} is a program, and only its graph can be drawn", load::shown(&args.file));
         return Err(Diagnostic::error("E0768", found)

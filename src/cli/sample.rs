@@ -24,7 +24,7 @@ pub fn run(args: &Sample, screen: &Screen) -> Result<Exit, Failure> {
         compile::refuse_for_a_fit(&args.settings, &args.file)?;
         Fit::from_bytes(&bytes, &load::shown(&args.file))?.sample(data.as_ref(), args.draws, args.seed)?
     } else {
-        let text = crate::io::bytes::decode(bytes, &load::shown(&args.file))?;
+        let text = load::text(bytes, &load::shown(&args.file))?;
         let model = compile::text(&text, &args.file, &args.settings)?;
         report::print(screen, model.warnings(), model.sources());
         model.sample(&data.unwrap_or_else(Data::new), args.draws, args.seed)?

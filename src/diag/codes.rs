@@ -109,6 +109,7 @@ codes! {
     "E0615" "a precision of nothing"
     "E0616" "a hyperprior without a maximum"
     "E0617" "a likelihood without a linear predictor"
+    "E0618" "a flat effect that no data determine"
     "E0630" "a factor without a closed form"
     "E0631" "a bound without a maximum"
     "E0632" "a likelihood that `variational` cannot serve"

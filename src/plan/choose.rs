@@ -10,7 +10,8 @@
 //! prunable weights on the schedule is sequential, where the method has it. `infer sequential` is
 //! `evidence` or `laplace`, by the same test of the likelihoods, on that schedule.
 
-use super::ir::{Plan, Rejected, Schedule};
+use super::flat::undetermined;
+use super::ir::{Options, Plan, Rejected, Schedule};
 use super::method::{METHODS, Method, method};
 use super::options::{self, Parsed};
 use super::sequential;
@@ -20,18 +21,27 @@ use crate::diag::{Diagnostic, Diagnostics, Staged, Warned};
 use crate::graph::walk::constant;
 use crate::graph::{Dag, Role};
 
+/// Obstacles of a plan, not of the model: another plan may serve it.
+const OF_THE_PLAN: &[&str] = &["E0613", "E0630", "E0632"];
+
 /// The plan of a model: by the method it asks for, or by the rule above.
 ///
 /// # Errors
 /// E06: an unknown method or option, everything that stops the method asked for, or (E0607) the
 /// first obstacle of each method.
 pub fn plan(model: &Model, dag: &Dag) -> Staged<Plan> {
-    match model.infer.method.as_deref() {
-        None | Some("auto") => automatic(model, dag),
-        Some(name) => match method(name) {
-            Some(method) => asked(model, dag, method),
-            None => Err(vec![unknown_method(model, name)]),
-        },
+    let asked_for = match model.infer.method.as_deref() {
+        None | Some("auto") => None,
+        Some(name) => Some(method(name).ok_or_else(|| vec![unknown_method(model, name)])?),
+    };
+    // no method determines what the data do not
+    let undetermined = undetermined(model, dag);
+    if !undetermined.is_empty() {
+        return Err(undetermined);
+    }
+    match asked_for {
+        None => automatic(model, dag),
+        Some(method) => asked(model, dag, method),
     }
 }
 
@@ -107,11 +117,28 @@ fn asked(model: &Model, dag: &Dag, method: &'static Method) -> Staged<Plan> {
         // the options that it does not share with the other point plan
         options::parse(&model.infer, Some(method))?;
     }
-    let found = obstacles(model, dag, method, &parsed);
+    let mut found = obstacles(model, dag, method, &parsed);
     if !found.is_empty() {
+        let serves = other_that_serves(model, dag, method);
+        found.iter_mut().filter(|d| OF_THE_PLAN.contains(&d.code)).for_each(|d| advise(d, serves));
         return Err(found);
     }
     Ok(Warned::new(finish(model, dag, method, parsed, vec![why]), Vec::new()))
+}
+
+/// The first other method that has no obstacle.
+fn other_that_serves(model: &Model, dag: &Dag, asked: &Method) -> Option<&'static Method> {
+    let others = METHODS.iter().filter(|m| m.name != asked.name && m.name != sequential::SEQUENTIAL.name);
+    others.copied().find(|m| (m.obstacles)(model, dag, &Options::default()).is_empty())
+}
+
+/// A plan that serves the model as it stands comes before every edit of the model.
+fn advise(obstacle: &mut Diagnostic, serves: Option<&Method>) {
+    if let Some(method) = serves {
+        obstacle.help = Some(format!("write `infer {}`, which serves this model", method.name));
+    } else if obstacle.help.is_none() {
+        obstacle.help = Some("no plan serves this model; use another prior here".to_owned());
+    }
 }
 
 fn obstacles(model: &Model, dag: &Dag, method: &Method, parsed: &Parsed) -> Diagnostics {

@@ -6,6 +6,7 @@
 
 pub mod choose;
 pub mod evidence;
+pub mod flat;
 pub mod ir;
 pub mod json;
 pub mod laplace;

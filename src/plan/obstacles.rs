@@ -312,6 +312,10 @@ fn hyper(
     found: &mut Diagnostics,
 ) {
     let Some(prior) = dist.family.precision_prior else { return };
+    // the last of a chain of hyperparameters says what stops all of them
+    if !children(model, node.id).is_empty() {
+        return;
+    }
     let rate = rate_of(dist);
     for DistArg { name, value, span } in &dist.args {
         let unknown = latents(model, *value);
@@ -320,7 +324,7 @@ fn hyper(
                 Diagnostic::error(
                     "E0613",
                     format!(
-                        "the {name} of `{}` depends on the unknown {}; `variational` would serve that",
+                        "the {name} of `{}` depends on the unknown {}",
                         node.name,
                         names(model, &unknown)
                     ),
@@ -348,6 +352,16 @@ fn hyper(
             .help("leave `hyper_scale` at `log`, or write `Gamma(1, 0)`, which is flat on the density scale"),
         );
     }
+}
+
+/// Hyperparameters whose prior this one is a part of.
+pub(super) fn children(model: &Model, hyper: NodeId) -> Vec<NodeId> {
+    model
+        .stochastic()
+        .filter(|(_, d)| d.family.precision_prior.is_some())
+        .filter(|(_, d)| d.args.iter().any(|a| latents(model, a.value).contains(&hyper)))
+        .map(|(n, _)| n.id)
+        .collect()
 }
 
 pub(super) fn unused_hyper(model: &Model, dag: &Dag, node: &Node) -> Diagnostic {

@@ -12,7 +12,8 @@ use super::evidence::blocks;
 use super::ir::{HyperUpdate, Options, Plan, RowFactor, RowFactorKind, Term};
 use super::method::Method;
 use super::obstacles::{
-    case_weights, effect, gaussian, is_hyper, nothing_observed, rate_of, scale_of, scale_powers, unused_hyper,
+    case_weights, children, effect, gaussian, is_hyper, nothing_observed, rate_of, scale_of, scale_powers,
+    unused_hyper,
 };
 use super::params::{self, param_obstacles};
 use super::{mean_field, steps};
@@ -117,19 +118,21 @@ fn conjugate_scale(model: &Model, node: &Node, dist: &Dist, found: &mut Diagnost
         scale_powers(model, dist).into_iter().filter(|(id, _)| is_hyper(model, *id)).collect();
     if let Some((id, power)) = powers.into_iter().find(|(_, power)| *power != 1.0) {
         let name = &model.node(id).name;
-        found.push(
-            Diagnostic::error(
-                "E0630",
-                format!(
-                    "the precision of `{}` has `{name}` to the power {}, so its factor has no closed form",
-                    node.name,
-                    crate::graph::build::number_text(power)
-                ),
-            )
-            .at(span, format!("precision = known × {name}^{}", crate::graph::build::number_text(power)))
-            .note("`variational` needs precisions that are known numbers times hyperparameters, each once")
-            .help(format!("write `precision = {name}`, or `infer evidence`, which serves any power")),
-        );
+        let power = crate::graph::build::number_text(power);
+        let error = Diagnostic::error(
+            "E0630",
+            format!(
+                "the precision of `{}` has `{name}` to the power {power}, so its factor has no closed form",
+                node.name
+            ),
+        )
+        .at(span, format!("precision = known × {name}^{power}"))
+        .note("`variational` needs precisions that are known numbers times hyperparameters, each once");
+        // a prior of a library: the program at hand only calls it
+        found.push(match node.spliced_at {
+            Some(call) => error.also(call, "in this call"),
+            None => error,
+        });
     }
 }
 
@@ -212,15 +215,6 @@ fn known(
             .help(format!("give a number: `{name} = 4`")),
         );
     }
-}
-
-/// Hyperparameters in whose rate this one is.
-fn children(model: &Model, hyper: NodeId) -> Vec<NodeId> {
-    model
-        .stochastic()
-        .filter(|(_, d)| rate_of(d).is_some_and(|(_, rate, _)| latents(model, rate).contains(&hyper)))
-        .map(|(n, _)| n.id)
-        .collect()
 }
 
 fn compile(model: &Model, dag: &Dag, options: Options) -> Plan {

@@ -42,7 +42,7 @@ impl Engine {
             self.commit(State { seed: self.state.seed, ..next });
             return Ok(());
         }
-        let text = crate::io::bytes::decode(bytes, &load::shown(path))?;
+        let text = load::text(bytes, &load::shown(path))?;
         let mut program = Program { text, file: crate::cli::compile::name(path), current: None };
         let models = program.models();
         if models.len() > 1 {

@@ -10,15 +10,15 @@ use super::solution::Finding;
 use crate::dist::Support;
 
 /// The rows of one target with levels.
-pub(crate) struct Levels<'a> {
+pub(crate) struct Levels {
     /// Which likelihood.
     pub term: usize,
     /// Their place among the rows of the design.
     pub rows: Range<usize>,
     /// The codes of their levels.
-    pub values: &'a [f64],
+    pub values: Vec<f64>,
     /// Case weights.
-    pub counts: &'a [f64],
+    pub counts: Vec<f64>,
 }
 
 /// The terms with levels that are separated by the predictors `f`, or by a column of the design alone.
@@ -28,7 +28,7 @@ pub(crate) fn separations(problem: &LaplaceProblem, f: &[f64]) -> Vec<Finding> {
     for (term, of) in problem.terms.iter().enumerate() {
         let rows = first..first + of.len() * of.width;
         first = rows.end;
-        let levels = Levels { term, rows, values: &of.values, counts: &of.counts };
+        let levels = Levels { term, rows, values: of.values.clone(), counts: of.counts.clone() };
         found.extend(match of.family.support {
             Support::Binary => levels.split(&problem.design, f),
             Support::Ordered => levels.ordered(&problem.design, f),
@@ -39,7 +39,7 @@ pub(crate) fn separations(problem: &LaplaceProblem, f: &[f64]) -> Vec<Finding> {
     found
 }
 
-impl Levels<'_> {
+impl Levels {
     /// Two classes, told apart by a column alone, or by the predictors.
     pub fn split(&self, design: &DMatrix<f64>, f: &[f64]) -> Option<Finding> {
         let part = |j: usize| self.part(design, j);
@@ -74,7 +74,7 @@ impl Levels<'_> {
     fn is_ordered(&self, x: &[f64]) -> bool {
         // least and largest value of each level
         let mut ranges: Vec<(f64, f64)> = Vec::new();
-        for ((x, y), count) in x.iter().zip(self.values).zip(self.counts) {
+        for ((x, y), count) in x.iter().zip(&self.values).zip(&self.counts) {
             let level = *y as usize;
             if *count > 0.0 {
                 if ranges.len() <= level {
@@ -93,7 +93,7 @@ impl Levels<'_> {
     /// Whether the score of its level is the largest of every observation; two levels are there.
     fn is_won(&self, f: &[f64], width: usize) -> bool {
         let mut levels: Vec<f64> = Vec::new();
-        for ((scores, y), count) in f.chunks(width.max(1)).zip(self.values).zip(self.counts) {
+        for ((scores, y), count) in f.chunks(width.max(1)).zip(&self.values).zip(&self.counts) {
             let own = scores.get(*y as usize).copied().unwrap_or(f64::NAN);
             let others = scores.iter().enumerate().filter(|(k, _)| *k != *y as usize);
             if *count > 0.0 && !others.map(|(_, s)| *s).all(|s| own > s) {
@@ -110,7 +110,7 @@ impl Levels<'_> {
     /// are there.
     fn is_split(&self, x: &[f64], intercept: bool) -> bool {
         let mut range = [(f64::INFINITY, f64::NEG_INFINITY); 2];
-        for ((x, y), count) in x.iter().zip(self.values).zip(self.counts) {
+        for ((x, y), count) in x.iter().zip(&self.values).zip(&self.counts) {
             if *count > 0.0 {
                 let (low, high) = &mut range[usize::from(*y == 1.0)];
                 (*low, *high) = (low.min(*x), high.max(*x));
@@ -131,7 +131,7 @@ impl Levels<'_> {
     /// posterior.
     pub fn runs_away(&self, f: &[f64]) -> bool {
         let mut counted =
-            f.iter().zip(self.values).zip(self.counts).filter(|(_, count)| **count > 0.0).peekable();
+            f.iter().zip(&self.values).zip(&self.counts).filter(|(_, count)| **count > 0.0).peekable();
         counted.peek().is_some() && counted.all(|((f, y), _)| if *y == 1.0 { *f > 0.0 } else { *f < 0.0 })
     }
 }

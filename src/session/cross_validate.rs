@@ -221,10 +221,17 @@ impl Compiler {
         all.into_iter()
             .map(|set| {
                 let compiler = set.iter().fold(self.clone(), |c, (name, value)| c.set(name, *value));
-                Ok(Setting { model: compiler.compile(source)?, set })
+                let model = compiler.compile(source).map_err(|e| e.noted(setting(&set)))?;
+                Ok(Setting { model, set })
             })
             .collect()
     }
+}
+
+/// `width = -1, of the grid`
+fn setting(set: &[(String, f64)]) -> Option<String> {
+    let values: Vec<String> = set.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    (!values.is_empty()).then(|| format!("compiled with {}, of the grid (`--grid`)", values.join(", ")))
 }
 
 /// Fits every setting on all folds but one and scores it on that one, for each fold.

@@ -18,11 +18,16 @@ pub(crate) fn failure(model: &Model, plan: &Plan, names: &Names, failure: &Failu
         None => d,
     };
     match failure {
-        Failure::NotPositiveDefinite { step, pivot } => at(Diagnostic::error(
-            "E0801",
-            format!("{step}: the matrix is not positive definite at {}", names.weight(*pivot)),
-        )
-        .help("columns are linearly dependent: drop one, or give them a prior with a fixed precision")),
+        Failure::NotPositiveDefinite { step, pivot } => {
+            let (node, name) = names.weight_in_full(*pivot);
+            let error =
+                Diagnostic::error("E0801", format!("{step}: the matrix is not positive definite in {name}"));
+            match node {
+                Some(node) => error.at(model.node(node).span, "the data do not determine it"),
+                None => at(error),
+            }
+            .help("columns are linearly dependent: drop one, or give them a prior with a fixed precision")
+        }
         Failure::FlatNotIdentified(weights) => {
             let list: Vec<String> = weights.iter().map(|w| names.weight(*w)).collect();
             at(Diagnostic::error(

@@ -36,6 +36,32 @@ struct Kernel {
     centres: Centres,
 }
 
+/// Why a design cannot be healed.
+#[derive(Clone, Copy)]
+enum Unfit {
+    NoKernel,
+    Several,
+    /// The kernel times its weights stands inside another function.
+    Inside,
+    /// Centres that no test point can take the place of.
+    Centres,
+}
+
+impl Unfit {
+    fn message(self) -> &'static str {
+        match self {
+            Unfit::NoKernel => "healing needs a kernel with centres, and the design has none",
+            Unfit::Several => "healing needs one kernel, and the design has several",
+            Unfit::Inside => {
+                "healing needs a kernel that is multiplied by its weights and added, and nothing else"
+            }
+            Unfit::Centres => {
+                "healing needs centres that are training rows or `data`, and those of the kernel are neither"
+            }
+        }
+    }
+}
+
 enum Centres {
     Train(ExprId, ExprId),
     Constant(NodeId),
@@ -46,7 +72,7 @@ impl Fit {
     /// point. `training` are the rows of the fit, which a fit file does not keep.
     ///
     /// # Errors
-    /// E07 as for prediction; E0819: `training` are other rows, or the model has no kernel (or several).
+    /// E07 as for prediction; E0819: `training` are other rows, or the model has not exactly one kernel, whose centres are rows or data.
     ///
     /// ```
     /// let source = "use std.kernels.rbf\nuse std.priors.ard\ndata x: real[N]\ndata t: real[N]\n\
@@ -82,12 +108,12 @@ impl Fit {
                 "predict without healing; the column `outside` tells which rows are far from the data",
             ));
         }
-        let Some(kernel) = kernel(typed, term.mean) else {
-            return Err(refuse(
-                "healing needs exactly one kernel with centres in the design",
-                "predict without healing: a linear model does not lose its deviation away from the data",
-            ));
-        };
+        let kernel = kernel(typed, term.mean).map_err(|unfit| {
+            refuse(
+                unfit.message(),
+                "predict without healing; the column `outside` tells which rows are far from the data",
+            )
+        })?;
         let trained = bind::bind_prediction(typed, &self.state().schema, training, true)
             .map_err(|found| model.error(found))?
             .value;
@@ -223,7 +249,7 @@ impl Kernel {
 }
 
 /// The one part of the design that is a function of one kernel call, if there is exactly one.
-fn kernel(model: &Model, mean: ExprId) -> Option<Kernel> {
+fn kernel(model: &Model, mean: ExprId) -> Result<Kernel, Unfit> {
     let mut found = Vec::new();
     let mut stack = vec![mean];
     while let Some(e) = stack.pop() {
@@ -238,7 +264,8 @@ fn kernel(model: &Model, mean: ExprId) -> Option<Kernel> {
             {
                 stack.extend([*a, *b]);
             }
-            _ if has_product(model, e) => return None,
+            _ if has_product(model, e) && calls(model, e).is_empty() => {}
+            _ if has_product(model, e) => return Err(Unfit::Inside),
             _ => {
                 let calls = calls(model, e);
                 match calls.as_slice() {
@@ -246,16 +273,17 @@ fn kernel(model: &Model, mean: ExprId) -> Option<Kernel> {
                     [(inputs, centres)] => found.push(Kernel {
                         columns: e,
                         inputs: *inputs,
-                        centres: centres_of(model, *centres)?,
+                        centres: centres_of(model, *centres).ok_or(Unfit::Centres)?,
                     }),
-                    _ => return None,
+                    _ => return Err(Unfit::Several),
                 }
             }
         }
     }
     match (found.pop(), found.is_empty()) {
-        (Some(kernel), true) => Some(kernel),
-        _ => None,
+        (Some(kernel), true) => Ok(kernel),
+        (Some(_), false) => Err(Unfit::Several),
+        (None, _) => Err(Unfit::NoKernel),
     }
 }
 

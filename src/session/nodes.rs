@@ -98,6 +98,18 @@ impl Names {
         self.place(&self.weights, i)
     }
 
+    /// The node of a weight of the problem, and its name within it: `b` at `row 3`.
+    pub fn weight_in_full(&self, i: usize) -> (Option<NodeId>, String) {
+        let place = self.weights.iter().find(|p| (p.start..p.start + p.len).contains(&i));
+        let name = self.weight(i);
+        match place {
+            Some(p) if p.len > 1 && self.entries(p.node).is_some() => {
+                (Some(p.node), format!("`{}` at {name}", self.node(p.node)))
+            }
+            _ => (place.map(|p| p.node), format!("`{name}`")),
+        }
+    }
+
     /// The name of a hyperparameter of the problem.
     pub fn hyper(&self, h: usize) -> String {
         self.place(&self.hypers, h)

@@ -190,7 +190,11 @@ impl Fit {
         let Some(marginal) = &dist.family.marginal else {
             return Err(failed(term.mean, Why::NoValue(term.node)));
         };
-        let levels = self.state().schema.levels.get(&term.node).cloned().unwrap_or_default();
+        // a number drawn for `bool` data is none of its levels
+        let levels = match dist.family.support {
+            Support::Elem(_) => Vec::new(),
+            _ => self.state().schema.levels.get(&term.node).cloned().unwrap_or_default(),
+        };
         let mut predictive = Predictive {
             node: term.node,
             family: dist.family,

@@ -14,6 +14,7 @@ use crate::check::typed::{Node, NodeId, NodeKind};
 use crate::data::Data;
 use crate::design::{Frozen, Inputs, Value};
 use crate::diag::Diagnostic;
+use crate::dist::Support;
 use crate::error::Error;
 
 const MEMORY: usize = 8 << 30;
@@ -207,9 +208,12 @@ impl Table {
         for node in nodes {
             let Some(value) = values.get(&node) else { continue };
             if first {
-                let Node { name, ty, .. } = inputs.model.node(node);
+                let drawn = inputs.model.node(node);
+                let Node { name, ty, .. } = drawn;
                 let rank = ty.shape.len();
-                let levels = inputs.levels.get(&node).cloned().unwrap_or_default();
+                // a number drawn for `bool` data is none of its levels
+                let number = drawn.dist().is_some_and(|d| matches!(d.family.support, Support::Elem(_)));
+                let levels = inputs.levels.get(&node).filter(|_| !number).cloned().unwrap_or_default();
                 self.draws.levels.extend(std::iter::repeat_n(levels, value.array.len()));
                 for j in 0..value.cols() {
                     for i in 0..value.rows() {

@@ -84,6 +84,8 @@ impl Slip<'_, '_> {
             error.help(format!(
                 "choose another name and bind the column: `data {word}_: … from column(\"{word}\")`"
             ))
+        } else if let Some(path) = self.plural_module() {
+            error.help(format!("modules of the library are named in the plural: `use {path}`"))
         } else if word == "from" {
             error.help("`from column(…)` stands at the end of a `data` statement")
         } else {
@@ -91,6 +93,17 @@ impl Slip<'_, '_> {
                 "use another name; a column called `{word}` is bound with `data {word}_: … from column(\"{word}\")`"
             ))
         })
+    }
+
+    /// `std.priors.ard` for `use std.prior.ard`: what a module holds may be a reserved word, in the singular.
+    fn plural_module(&self) -> Option<String> {
+        let (site, start) = (self.site, self.site.piece.start);
+        let singular = matches!(site.word(self.at), "prior" | "model");
+        if !singular || self.at != start + 3 || site.word(start) != "use" || site.word(start + 1) != "std" {
+            return None;
+        }
+        let rest = &site.text[site.span(self.at).end as usize..site.range().end];
+        Some(format!("std.{}s{}", site.word(self.at), rest.trim_end()))
     }
 
     /// `use std.kernels.*`, `use std.kernels.{*}`
@@ -343,7 +356,22 @@ impl Slip<'_, '_> {
                 Some("there is no unary `+`; remove it".to_owned())
             }
             Some(TokenKind::Colon) if self.expected.contains(&Rule::equals) || self.after_operand() => {
-                Some("a named argument is written with `=`".to_owned())
+                match self.innermost() {
+                    Some(TokenKind::OpenParen) => Some("a named argument is written with `=`".to_owned()),
+                    Some(TokenKind::OpenBracket) => {
+                        Some("there are no ranges: an index is a number, a plate index or data".to_owned())
+                    }
+                    None if first == "plate" => Some(
+                        "a plate runs from 1 to a size: write the size alone, `plate i in 5`, or a dimension, `plate n in N`"
+                            .to_owned(),
+                    ),
+                    _ => None,
+                }
+            }
+            Some(TokenKind::OpenBrace)
+                if matches!(first, "data" | "let" | "param") && self.at == site.piece.start + 1 =>
+            {
+                Some(format!("`{first}` has no block: begin each declaration with `{first}`, on a line of its own"))
             }
             Some(TokenKind::Equals) if self.after_operand() => {
                 Some("`=` follows the name of an argument, or the name in a `let`".to_owned())
@@ -376,6 +404,22 @@ impl Slip<'_, '_> {
             ),
             _ => None,
         }
+    }
+
+    /// The innermost bracket that is open here.
+    fn innermost(&self) -> Option<TokenKind> {
+        let mut closed = 0;
+        for kind in (self.site.piece.start..self.at).rev().filter_map(|i| self.site.kind(i)) {
+            if kind.is_close() {
+                closed += 1;
+            } else if kind.is_open() {
+                if closed == 0 {
+                    return Some(kind);
+                }
+                closed -= 1;
+            }
+        }
+        None
     }
 
     /// Whether pest stood behind a complete operand.

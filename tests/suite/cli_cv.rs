@@ -53,6 +53,17 @@ fn a_grid_is_a_table_with_the_best_marked() {
     assert_ne!(other["settings"][1]["loss"], json["settings"][1]["loss"]);
 }
 
+/// A value that does not compile is named, and where it was given.
+#[test]
+fn a_wrong_value_of_a_grid_is_named() {
+    let ran = wave().run(&["cv", "m.sbl", "--data", "d.csv", "--grid", "width=2,-1"]).exits(1);
+    assert!(
+        ran.err.contains("E0404") && ran.err.contains("width = -1, of the grid (`--grid`)"),
+        "{}",
+        ran.err
+    );
+}
+
 #[test]
 fn several_constants_are_all_combined_and_none_is_one_setting() {
     let place = Place::new();

@@ -333,6 +333,31 @@ fn scores_are_what_they_say() {
     place.run(&["score", "m.sblfit", "--data", "blind.csv"]).exits(1);
 }
 
+/// Numbers drawn for `bool` data are no levels: no class, and draws are numbers.
+#[test]
+fn a_bool_target_of_normal_is_a_number() {
+    let place = Place::new();
+    place
+        .file("m.sbl", "data x: real[N]\ndata t: bool[N]\nmu ~ Flat()\nt ~ Normal(mu + 0.1 * x, sd = 0.5)\n");
+    place.file("d.csv", "x,t\n1,0\n2,1\n3,0\n4,1\n");
+    place.run(&["fit", "m.sbl", "--data", "d.csv", "-o", "m.sblfit"]).exits(0);
+    let csv = place.run(&["predict", "m.sblfit", "--data", "d.csv"]).exits(0).out;
+    assert!(csv.starts_with("mean,sd,sd_mean,outside\n"), "{csv}");
+    let csv = place.run(&["sample", "m.sblfit", "--data", "d.csv", "-n", "5"]).exits(0).out;
+    assert!(numbers(&csv, "t.1").iter().all(|t| t.fract() != 0.0), "{csv}");
+}
+
+#[test]
+fn a_program_that_is_no_text_is_no_table() {
+    let place = Place::new();
+    place.file("m.sbl", "data t: real[N]\nt ~ Normal(0, sd = 1)\n\0").file("d.csv", "t\n1\n");
+    for args in [&["check", "m.sbl"][..], &["sample", "m.sbl", "--data", "d.csv"], &["plot", "m.sbl"]] {
+        let ran = place.run(args).exits(1);
+        assert!(ran.err.contains("E0752") && ran.err.contains("a program is plain text"), "{}", ran.err);
+        assert!(!ran.err.contains("table"), "{}", ran.err);
+    }
+}
+
 #[test]
 fn draws_repeat_with_their_seed() {
     let place = fitted();

@@ -83,6 +83,9 @@ fn explain_shows_the_page() {
         assert_eq!(sbl(&["explain", other]).exits(0).out, page);
     }
     assert!(sbl(&["explain"]).exits(0).out.contains("E0753  "));
+    // the page of E0780 mentions E9999, and is not asked for
+    let ran = sbl(&["explain", "E9999"]).exits(1);
+    assert!(ran.out.is_empty() && ran.err.contains("there is no diagnostic \"E9999\""), "{}", ran.err);
     let ran = sbl(&["explain", "E0799"]).exits(1);
     assert!(
         ran.out.is_empty() && ran.err.contains("error[E0780]: there is no diagnostic \"E0799\""),

@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 use sbl::Data;
 use sbl::data::Column;
 use sbl::diag::Diagnostic;
-use sbl::session::bind::{bind_prediction, bind_training};
+use sbl::session::bind::{bind_inputs, bind_prediction, bind_training};
 
 use super::linear_forms::model;
 
@@ -149,13 +149,35 @@ const WRONG: &[Wrong] = &[
         "found `maybe` in row 3 (line 4), column `b`, expected 0 or 1, true or false, yes or no",
         "category with two levels",
     ),
+    // indices of the program
+    (
+        "data x: real[N, D]\ndata t: real[N]\nw ~ Flat()\nt ~ Normal(x[_, 9] * w, sd = 1)",
+        "x1,x2,t\n1,2,3\n2,1,4",
+        "E0714",
+        "index 9 is outside 1 … 2 (`D`)",
+        "write a number from 1 to 2",
+    ),
+    (
+        "data x: real[N, D]\ndata t: real[N]\nw ~ Flat() [D]\nt ~ Normal(x[_, 1] * w[3], sd = 1)",
+        "x1,x2,t\n1,2,3\n2,1,4",
+        "E0714",
+        "index 3 is outside 1 … 2 (`D`)",
+        "write a number from 1 to 2",
+    ),
     // D11: levels
     (
         "data y: ordered[N]\nparam c: increasing[levels(y) - 1]\nmu ~ Normal(0, sd = 1)\ny ~ Ordinal(probit = mu, cutpoints = c)",
         "y\nlow\nhigh\nmedium\nhigh",
         "E0709",
         "`y` is ordered, but its 3 levels have no stated order",
-        "ordered{low < high < medium}",
+        "state the order, lowest first, as in `ordered{… < … < …}`; the levels are `low`, `high`, `medium`",
+    ),
+    (
+        "data y: ordered[N]\nparam c: increasing[levels(y) - 1]\nmu ~ Normal(0, sd = 1)\ny ~ Ordinal(probit = mu, cutpoints = c)",
+        "y\n1.5\n1\n10\n3",
+        "E0709",
+        "`y` is ordered, but its 4 levels have no stated order",
+        "ordered{1 < \"1.5\" < 3 < 10}",
     ),
     (
         "data y: ordered{low < high}[N]\nparam c: increasing[levels(y) - 1]\nmu ~ Normal(0, sd = 1)\ny ~ Ordinal(probit = mu, cutpoints = c)",
@@ -281,6 +303,30 @@ fn wrong_data_at_prediction() {
         bind_prediction(&model, &schema, &table("a,b,g,h\n1,2,p,u"), true).unwrap_err()[0].code,
         "E0702"
     );
+}
+
+#[test]
+fn a_decimal_comma_is_told() {
+    for (cell, help) in [
+        ("0,095", "numbers have a decimal point and no comma: write `0.095`"),
+        ("-1,5e3", "write `-1.5e3`"),
+        ("1,234", "write `1.234`, or `1234` if the comma separates thousands"),
+    ] {
+        let mut data = Data::new();
+        assert!(data.insert("t", Column::Words(vec![Some(cell.into()), Some("2".into())])));
+        let error = &bind_training(&model(T), &data).unwrap_err()[0];
+        assert_eq!(error.code, "E0703");
+        assert!(error.help.as_deref().unwrap_or_default().contains(help), "{error:?}");
+    }
+}
+
+/// One error for all declarations, where there is no table at all.
+#[test]
+fn without_data_the_data_are_asked_for() {
+    let model = model("data x: real[N]\ndata t: real[N]\nt ~ Normal(x, sd = 1)");
+    let errors = bind_inputs(&model, &Data::new()).unwrap_err();
+    let [only] = errors.as_slice() else { panic!("{errors:?}") };
+    assert_eq!((only.code, only.help.as_deref()), ("E0702", Some("give the data: `--data data.csv`")));
 }
 
 #[test]

@@ -64,6 +64,7 @@ fn names() {
         ),
         ("model a { mu ~ Flat() }\nmodel a { mu ~ Flat() }", "E0205", 2, "`a` is declared twice", "rename"),
         ("data x: real[N]\nplate x in N { w[x] ~ Flat() }", "E0205", 2, "index `x` hides", "another letter"),
+        ("mu ~ Flat(0)", "E0211", 1, "`Flat` takes no argument", "write `Flat()`"),
         (
             "data x: real[N]\nplate n in N { plate n in N { w[n] ~ Flat() } }",
             "E0205",

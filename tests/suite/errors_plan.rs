@@ -29,6 +29,23 @@ fn whole(source: &str, code: &'static str, line: usize, message: &'static str, h
     Case { source: source.to_owned(), code, line, message, help }
 }
 
+/// A likelihood of classes by `W` with a prior and effects without one.
+fn softmax(likelihood: &str, message: &'static str) -> Case {
+    let flat = message.rsplit('`').nth(1).unwrap();
+    let all = [
+        ("b", "b ~ Flat() [levels(c)]"),
+        ("V", "V ~ Flat() [D, levels(c)]"),
+        ("m", "m ~ Flat()"),
+        ("v", "v ~ Flat() [D]"),
+        ("u", "u ~ Flat() [levels(g), levels(c)]"),
+    ];
+    let effect = all.iter().find(|(name, _)| *name == flat).unwrap().1;
+    let head = "data x: real[N, D]\ndata c: category[N]\ndata g: category[N]\n";
+    let source =
+        format!("{head}{effect}\nW ~ Normal(0, precision = 1) [D, levels(c)]\n{likelihood}\ninfer laplace\n");
+    Case { source, code: "E0618", line: 4, message, help: "give it a prior" }
+}
+
 fn cases() -> Vec<Case> {
     vec![
         after_head(
@@ -192,7 +209,7 @@ fn cases() -> Vec<Case> {
             "E0613",
             3,
             "the rate of `tau` depends on the unknown `b`",
-            "give a number",
+            "write `infer variational`, which serves this model",
         ),
         whole(
             "data t: real[N]\nparam s: positive = 1\ntau ~ Gamma(s, 1)\nt ~ Normal(0, precision = tau)\ninfer evidence\n",
@@ -234,7 +251,7 @@ fn cases() -> Vec<Case> {
             "E0630",
             3,
             "the precision of `t` has `tau` to the power -2",
-            "precision = tau",
+            "write `infer evidence`, which serves this model",
         ),
         whole(
             "data t: real[N]\nb ~ Gamma(1, 1)\ntau ~ Gamma(1, b^2)\nt ~ Normal(0, precision = tau)\ninfer variational\n",
@@ -290,7 +307,7 @@ fn cases() -> Vec<Case> {
             "E0632",
             3,
             "found Poisson for `k`",
-            "another likelihood",
+            "write `infer laplace`, which serves this model",
         ),
         whole(
             "data k: bool[N]\ndata p: unit[N]\nk ~ Bernoulli(p = p)\ninfer variational\n",
@@ -299,6 +316,28 @@ fn cases() -> Vec<Case> {
             "found Bernoulli for `k`",
             "`logit` or `probit`",
         ),
+        after_head(
+            "mu ~ Flat()\ninfer evidence",
+            "E0618",
+            6,
+            "no data depend on the flat effect `mu`",
+            "remove it",
+        ),
+        after_head(
+            "mu ~ Flat()\nz ~ Normal(mu, sd = 1)\ninfer variational",
+            "E0618",
+            6,
+            "no data depend",
+            "remove it",
+        ),
+        softmax(
+            "plate n in N { c[n] ~ Categorical(softmax = x[n] * W + b) }",
+            "`c` cannot determine the flat effect `b`",
+        ),
+        softmax("c ~ Categorical(softmax = x * V)", "`c` cannot determine the flat effect `V`"),
+        softmax("plate n in N { c[n] ~ Categorical(softmax = x[n] * W + m) }", "the flat effect `m`"),
+        softmax("plate n in N { c[n] ~ Categorical(softmax = x[n] * W + x[n] * v) }", "the flat effect `v`"),
+        softmax("plate n in N { c[n] ~ Categorical(softmax = x[n] * W - u[g[n]]) }", "the flat effect `u`"),
         after_head(
             "infer evidence(hyper_scale = density)",
             "E0616",
@@ -336,6 +375,62 @@ fn all_obstacles_are_reported_at_once() {
                   k ~ Poisson(log = x * w * s) weight s\ninfer evidence\n";
     let codes: Vec<&str> = plan_of(source).2.unwrap_err().iter().map(|e| e.code).collect();
     assert_eq!(codes, ["E0609", "E0612", "E0614"]);
+}
+
+/// A flat effect that changes some probability, or that other data determine, has a plan.
+#[test]
+fn flat_effects_of_a_softmax_that_something_determines_are_served() {
+    let head = "data x: real[N, D]\ndata c: category{p, q}[N]\ndata t: real[N]\nW ~ Normal(0, precision = 1) [D, levels(c)]\n";
+    for rest in [
+        // only one of the levels has it
+        "b ~ Flat() [D]\nc ~ Categorical(softmax = x * W + [x * b, x[_, 1]])\nt ~ Normal(0, sd = 1)\n",
+        // a second target sees it
+        "b ~ Flat()\nplate n in N { c[n] ~ Categorical(softmax = x[n] * W + b) }\nt ~ Normal(b, sd = 1)\n",
+        // the mean of weights with a prior
+        "b ~ Flat() [levels(c)]\nV ~ Normal(b, precision = 1)\nplate n in N { c[n] ~ Categorical(softmax = x[n] * W + V) }\n",
+    ] {
+        let found = plan_of(&format!("{head}{rest}infer laplace\n")).2;
+        assert!(found.is_ok(), "{rest}{:#?}", found.err());
+    }
+}
+
+/// What stops a chain of hyperparameters is said once, and no link of it is called the precision of nothing.
+#[test]
+fn a_chain_of_hyperparameters_has_one_obstacle() {
+    let chain = "data x: real[N, D]\ndata t: real[N]\nc ~ Gamma(1, 1)\nb ~ Gamma(1, c)\nalpha ~ Gamma(1, b) [D]\n\
+                 w ~ Normal(0, precision = alpha)\ntau ~ Gamma(1, 1)\nt ~ Normal(x * w, precision = tau)\n";
+    for method in ["evidence", "laplace", "sequential"] {
+        let errors = plan_of(&format!("{chain}infer {method}\n")).2.unwrap_err();
+        let [only] = errors.as_slice() else { panic!("{method}: {errors:#?}") };
+        assert_eq!(
+            (only.code, only.message.as_str()),
+            ("E0613", "the rate of `alpha` depends on the unknown `b`")
+        );
+        assert_eq!(only.help.as_deref(), Some("write `infer variational`, which serves this model"));
+    }
+}
+
+/// Where the prior of a library stops a plan, another plan is named, or that there is none; the library is not edited.
+#[test]
+fn no_edit_of_a_library_is_proposed() {
+    for (likelihood, help) in [
+        (
+            "data t: real[N]\nt ~ Normal(x * w, precision = 4)\n",
+            "write `infer evidence`, which serves this model",
+        ),
+        ("data t: bool[N]\nt ~ Bernoulli(logit = x * w)\n", "write `infer laplace`, which serves this model"),
+        (
+            "data t: real[N]\nt ~ StudentT(x * w, dof = 4, precision = 1)\n",
+            "no plan serves this model; use another prior here",
+        ),
+    ] {
+        let head = "use std.priors.lasso\ndata x: real[N, D]\nw ~ lasso(D)\n";
+        let errors = plan_of(&format!("{head}{likelihood}infer variational\n")).2.unwrap_err();
+        let [only] = errors.as_slice() else { panic!("{errors:#?}") };
+        assert_eq!((only.code, only.help.as_deref()), ("E0630", Some(help)));
+        // and the program is shown beside the library
+        assert!(only.secondary.iter().any(|l| l.text == "in this call"), "{only:?}");
+    }
 }
 
 #[test]

@@ -32,6 +32,18 @@ const WRONG: &[(&str, &[Expected])] = &[
         )],
     ),
     ("use std.priors.{*}", &[("E0101", 1, "found `*`, but `use` names", "`use std.priors.NAME`")]),
+    ("use std.prior.ard", &[("E0106", 1, "reserved word `prior`", "in the plural: `use std.priors.ard`")]),
+    (
+        "use std.model.{rvm}",
+        &[("E0106", 1, "reserved word `model`", "in the plural: `use std.models.{rvm}`")],
+    ),
+    (
+        "plate i in 1:5 { z[i] ~ Flat() }",
+        &[("E0101", 1, "found `:`", "write the size alone, `plate i in 5`")],
+    ),
+    ("let a = x[1:3]", &[("E0101", 1, "found `:`", "there are no ranges")]),
+    ("t ~ Normal(0, sd: 1)", &[("E0101", 1, "found `:`", "a named argument is written with `=`")]),
+    ("data {\n  x: real[N]\n}", &[("E0101", 1, "found `{`", "begin each declaration with `data`")]),
     ("use std.kernels.rbf as k", &[("E0101", 1, "found `as`", "keeps its name")]),
     ("use std.kernels.rbf, std.priors.ard", &[("E0101", 1, "found `,`", "a `use` of its own for each path")]),
     ("from std.kernels import rbf", &[("E0101", 1, "expected `use`", "write `use std.kernels.rbf`")]),

@@ -70,3 +70,24 @@ fn healing_equals_refitting_with_one_more_column() {
     let refused = run(&["predict", "m.sblfit", "--data", "new.json", "--heal", "1", "--train", "other.json"]);
     assert!(refused.0 == Some(1) && refused.2.contains("E0819"), "{refused:?}");
 }
+
+/// What is missing is said: a sum of kernels and literal centres are no linear model.
+#[test]
+fn what_cannot_be_healed_says_what_is_missing() {
+    let head = "use std.kernels.rbf\nuse std.priors.ard\ndata x: real[N]\ndata t: real[N]\n";
+    let rows = (0..12).map(f64::from);
+    let (x, t): (Vec<f64>, Vec<f64>) = rows.map(|x| (x, (x / 2.0).sin() + 0.1 * (x * 7.0).cos())).unzip();
+    let data = sbl::Data::new().vector("x", &x).unwrap().vector("t", &t).unwrap();
+    for (design, says) in [
+        ("[rbf(x, width = 1), rbf(x, width = 4)]", "the design has several"),
+        ("rbf(x, width = 3, centres = [0, 5, 10])", "centres that are training rows or `data`"),
+        ("[1, x]", "the design has none"),
+    ] {
+        let source = format!("{head}let phi = {design}\nw ~ ard(cols(phi))\nt ~ Normal(phi * w, sd = 0.2)\n");
+        let fit = sbl::Model::compile(&source).unwrap().fit(&data, &sbl::Options::default()).unwrap();
+        let refused = fit.predict_healed(&data, &data, 1.0).unwrap_err();
+        let first = &refused.diagnostics()[0];
+        assert!(first.code == "E0819" && first.message.contains(says), "{design}: {refused}");
+        assert!(!refused.to_string().contains("linear model"), "{refused}");
+    }
+}

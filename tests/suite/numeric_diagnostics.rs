@@ -43,6 +43,19 @@ fn failures() {
                      t ~ Normal(mu + b .* ones, precision = 1)\n";
     let data = xt(&[1.0, 2.0, 3.0], &[1.0, 2.0, 2.5]);
     fails(Model::compile(collinear).unwrap().fit(&data, &Options::default()), "E0802");
+    // the message names the node beside the level, and points at it
+    let empty = Model::compile(
+        "data z: real[N]\ndata c: category[N]\ndata y: bool[N]\nb ~ Flat() [levels(c)]\ny ~ Bernoulli(logit = b[c] .* z)\n",
+    )
+    .unwrap();
+    let rows = Data::new().vector("z", &[1.0, 2.0, 0.0, 0.0, 1.0, 2.0]).unwrap();
+    let rows = rows.words("c", &["p", "p", "q", "q", "p", "p"]).unwrap();
+    let rows = rows.vector("y", &[0.0, 1.0, 1.0, 0.0, 1.0, 0.0]).unwrap();
+    let error = empty.fit(&rows, &Options::default()).map(|_| ()).unwrap_err();
+    let told = &error.diagnostics()[0];
+    assert!(told.code == "E0801" && told.message.contains("in `b` at q"), "{error}");
+    let span = told.primary.as_ref().unwrap().span;
+    assert_eq!(error.sources().slice(span), "b");
     let density = format!("{SLOPE}infer evidence(hyper_scale = density)\n");
     let density =
         density.replace("Gamma(0, 0)", "Gamma(shape, 0)").replace("data x", "data shape: positive\ndata x");

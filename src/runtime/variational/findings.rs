@@ -1,7 +1,5 @@
 //! What the user should know about a mean-field fit.
 
-use std::ops::Range;
-
 use nalgebra::DVector;
 
 use super::core::{Core, Local};
@@ -55,20 +53,20 @@ pub(super) fn findings(
     findings
 }
 
-/// The targets with two classes, one after the other: values, counts, place.
-fn classes(problem: &Problem) -> Vec<(usize, Range<usize>, Vec<f64>, Vec<f64>)> {
-    let mut terms: Vec<(usize, Range<usize>, Vec<f64>, Vec<f64>)> = Vec::new();
+/// The targets with two classes, one after the other.
+fn classes(problem: &Problem) -> Vec<Levels> {
+    let mut terms: Vec<Levels> = Vec::new();
     for (n, row) in problem.rows.iter().enumerate() {
         if !matches!(row.kind, Kind::Bound { .. }) {
             continue;
         }
-        match terms.last_mut().filter(|(term, ..)| *term == row.term) {
-            Some((_, rows, values, counts)) => {
-                rows.end = n + 1;
-                values.push(row.target);
-                counts.push(row.count);
-            }
-            None => terms.push((row.term, n..n + 1, vec![row.target], vec![row.count])),
+        if terms.last().is_none_or(|last| last.term != row.term) {
+            terms.push(Levels { term: row.term, rows: n..n, values: Vec::new(), counts: Vec::new() });
+        }
+        if let Some(last) = terms.last_mut() {
+            last.rows.end = n + 1;
+            last.values.push(row.target);
+            last.counts.push(row.count);
         }
     }
     terms
@@ -79,26 +77,20 @@ fn separations(problem: &Problem, mean: &[f64]) -> Vec<Finding> {
     let offset = problem.rows.iter().map(|row| row.offset);
     let f = DVector::from_iterator(problem.rows.len(), offset)
         + &problem.design * DVector::from_column_slice(&mean[..problem.weights.len()]);
-    let classes = classes(problem);
-    let levels = classes.iter().map(|(term, rows, values, counts)| Levels {
-        term: *term,
-        rows: rows.clone(),
-        values,
-        counts,
-    });
-    levels.filter_map(|levels| levels.split(&problem.design, f.as_slice())).collect()
+    classes(problem).iter().filter_map(|levels| levels.split(&problem.design, f.as_slice())).collect()
 }
 
 /// Whether flat effects of a target with two classes tell them apart: then the bound grows without end.
 pub(super) fn runs_away(problem: &Problem, mean: &[f64]) -> bool {
-    classes(problem).iter().any(|(term, rows, values, counts)| {
+    classes(problem).iter().any(|levels| {
+        let rows = &levels.rows;
         let elsewhere = |n: usize, x: &f64| *x == 0.0 || rows.contains(&n);
         let own = (0..problem.weights.len())
             .filter(|&i| problem.weights[i] == WeightPrior::Flat)
             .filter(|&i| problem.design.column(i).iter().enumerate().all(|(n, x)| elsewhere(n, x)));
         let mut f = DVector::zeros(rows.len());
         own.for_each(|i| f.axpy(mean[i], &problem.design.column(i).rows_range(rows.clone()), 1.0));
-        Levels { term: *term, rows: rows.clone(), values, counts }.runs_away(f.as_slice())
+        levels.runs_away(f.as_slice())
     })
 }
 

@@ -98,6 +98,20 @@ pub(super) fn show(cell: Cell<'_>) -> String {
     }
 }
 
+/// `0.095` for `0,095`; of a comma that may separate thousands, both readings.
+fn decimal_comma(text: &str) -> Option<String> {
+    let (whole, rest) = text.trim().split_once(',')?;
+    let read = |number: String| number.parse::<f64>().is_ok_and(f64::is_finite).then_some(number);
+    let digits = rest.bytes().all(|b| b.is_ascii_digit());
+    let number =
+        read(format!("{whole}.{rest}")).filter(|_| rest.starts_with(|c: char| c.is_ascii_digit()))?;
+    let thousands = digits && rest.len() == 3 && !whole.trim_start_matches(['-', '+', '0']).is_empty();
+    Some(match thousands {
+        true => format!("write `{number}`, or `{whole}{rest}` if the comma separates thousands"),
+        false => format!("write `{number}`"),
+    })
+}
+
 /// What a declaration expects, in words.
 fn expected(elem: Elem) -> &'static str {
     match elem {
@@ -163,7 +177,9 @@ impl Binder<'_> {
             .note(format!("{} no number: {}", is_no_number(all.len()), places.list(&all)));
             let column = taken.columns.get(at.1).map_or("", |c| &c.name);
             let everywhere = all.iter().filter(|p| p.1 == at.1).count() * 2 > taken.rows;
-            found.push(if everywhere && node.ty.shape.len() == 2 {
+            found.push(if let Some(edit) = decimal_comma(text) {
+                error.help(format!("numbers have a decimal point and no comma: {edit}"))
+            } else if everywhere && node.ty.shape.len() == 2 {
                 error.help(format!(
                     "leave the column out: `from except({column:?})`, or declare it as a category"
                 ))

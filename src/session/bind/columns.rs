@@ -112,6 +112,10 @@ pub(super) fn take<'d>(
     wanted: &BTreeSet<NodeId>,
     found: &mut Diagnostics,
 ) -> BTreeMap<NodeId, Taken<'d>> {
+    if let Some(first) = wanted.first().filter(|_| data.names().next().is_none()) {
+        found.push(without_data(model.node(*first), wanted.len()));
+        return BTreeMap::new();
+    }
     let claims = claims(model, data);
     let mut rest_taker: Option<&Node> = None;
     let mut all = BTreeMap::new();
@@ -327,6 +331,15 @@ fn rest<'d>(
         .help(format!("to fix the choice: `from columns({})`", quoted(&list))),
     );
     Ok(taken)
+}
+
+/// There is no table at all.
+fn without_data(first: &Node, declarations: usize) -> Diagnostic {
+    let count = super::count(declarations, "declaration");
+    let verb = if declarations == 1 { "binds" } else { "bind" };
+    Diagnostic::error("E0702", format!("there are no data, and {count} {verb} columns of them"))
+        .at(first.span, "bound by data")
+        .help("give the data: `--data data.csv`")
 }
 
 /// The column is not there; the closest one is proposed.

@@ -13,7 +13,7 @@ use crate::source::Span;
 pub(super) struct Origin {
     span: Span,
     /// `x` has 3 columns
-    text: String,
+    pub(super) text: String,
 }
 
 impl Binder<'_> {

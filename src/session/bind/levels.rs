@@ -189,6 +189,21 @@ impl Binder<'_> {
             let first = (0..taken.rows)
                 .find(|i| taken.columns.first().is_some_and(|c| !matches!(c.cells.get(*i), Cell::Missing)));
             let at = places.one((first.unwrap_or(0), 0));
+            let help = match &numbers {
+                Some(numbers) => {
+                    let mut ascending: Vec<(f64, &String)> =
+                        numbers.iter().copied().zip(met.keys()).collect();
+                    ascending.sort_by(|a, b| a.0.total_cmp(&b.0));
+                    ascending.dedup_by(|b, a| a.0 == b.0);
+                    let names: Vec<String> = ascending.into_iter().map(|(_, name)| name.clone()).collect();
+                    format!("state the order from low to high: `ordered{{{}}}`", stated(&names))
+                }
+                // only the user knows it: an order of our own would fit, and mean nothing
+                None => format!(
+                    "state the order, lowest first, as in `ordered{{… < … < …}}`; the levels are {}",
+                    names(&order)
+                ),
+            };
             self.found.push(
                 Diagnostic::error(
                     "E0709",
@@ -200,7 +215,7 @@ impl Binder<'_> {
                 )
                 .at(node.span, "only whole numbers order themselves")
                 .note(format!("found {}, the first in {at}", names(&order)))
-                .help(format!("state the order from low to high: `ordered{{{}}}`", stated(&order))),
+                .help(help),
             );
             return Err(());
         }

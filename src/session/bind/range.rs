@@ -1,4 +1,4 @@
-//! Integer indices in data: each must lie in what it indexes.
+//! Indices, in data or in the program: each must lie in what it indexes.
 
 use super::columns::{Cells, Taken, TakenColumn};
 use super::places::Places;
@@ -8,7 +8,7 @@ use crate::design::walk;
 use crate::diag::Diagnostic;
 
 impl Binder<'_> {
-    /// Checks every index that is a data node of whole numbers, which count from 1.
+    /// Checks every index that is a data node of whole numbers, or a number of the program; both count from 1.
     pub(super) fn verify_indices(&mut self) {
         let mut found = Vec::new();
         for e in walk::reachable(self.model) {
@@ -19,6 +19,8 @@ impl Binder<'_> {
                     self.verify(*base, 0, *rows, &mut found);
                     self.verify(*base, 1, *cols, &mut found);
                 }
+                ExprKind::Row(base, at) => self.verify_number(e, *base, 0, *at, &mut found),
+                ExprKind::Column(base, at) => self.verify_number(e, *base, 1, *at, &mut found),
                 _ => {}
             }
         }
@@ -61,6 +63,26 @@ impl Binder<'_> {
             .note(format!("{} outside: {}", count(outside.len(), "index"), places.list(&outside)))
             .help(format!("declare `data {}: category[N]`, or correct the data", node.name)),
         );
+    }
+
+    /// An index that stands in the program, here counted from 0.
+    fn verify_number(&self, e: ExprId, base: ExprId, axis: usize, at: usize, found: &mut Vec<Diagnostic>) {
+        let Some(dim) = self.model.expr(base).ty.shape.get(axis) else { return };
+        let Some(size) = dim.eval(&|a| self.bound.dims.get(a).copied()) else { return };
+        if at < size {
+            return;
+        }
+        let error = Diagnostic::error(
+            "E0714",
+            format!("index {} is outside 1 … {size} (`{}`)", at.saturating_add(1), self.show(dim)),
+        )
+        .at(self.model.expr(e).span, format!("this axis has {size}"));
+        let origin = dim.as_atom().and_then(|atom| self.binders.get(atom));
+        let error = match origin {
+            Some(origin) => error.note(format!("`{}`: {}", self.show(dim), origin.text)),
+            None => error,
+        };
+        found.push(error.help(format!("indices count from 1: write a number from 1 to {size}")));
     }
 
     /// The data node of whole numbers that an index is, through `let`s.
