@@ -134,7 +134,7 @@ impl Treatment {
 }
 
 /// The flat columns that column `last` is a combination of, and itself.
-fn collinear(flat: &DMatrix<f64>, last: usize, index: &[usize]) -> Vec<usize> {
+pub(crate) fn collinear(flat: &DMatrix<f64>, last: usize, index: &[usize]) -> Vec<usize> {
     let mut list = vec![index[last]];
     let before = flat.columns(0, last).into_owned();
     if let Ok((q, r)) = qr::orthonormal(&before) {

@@ -29,13 +29,17 @@ pub(crate) fn failure(model: &Model, plan: &Plan, names: &Names, failure: &Failu
             .help("columns are linearly dependent: drop one, or give them a prior with a fixed precision")
         }
         Failure::FlatNotIdentified(weights) => {
-            let list: Vec<String> = weights.iter().map(|w| names.weight(*w)).collect();
-            at(Diagnostic::error(
+            let (nodes, list): (Vec<_>, Vec<String>) = weights.iter().map(|w| names.weight_in_full(*w)).unzip();
+            let error = Diagnostic::error(
                 "E0802",
                 format!("flat effects are not determined by the data: {}", list.join(", ")),
-            )
-            .note("their columns are linearly dependent (a constant column beside an intercept, or more effects than rows)")
-            .help("drop one of them, or give it a prior: `~ Normal(0, precision = 1e-6)`"))
+            );
+            match nodes.last().copied().flatten() {
+                Some(node) => error.at(model.node(node).span, "the data do not determine it"),
+                None => at(error),
+            }
+            .note("their columns are linearly dependent (a constant column beside an intercept, a column of zeros, or more effects than rows)")
+            .help("drop one of them, or give it a prior: `~ Normal(0, precision = 1e-6)`")
         }
         Failure::NonFinite { step } => {
             at(Diagnostic::error("E0803", format!("{step}: a number overflowed or is not a number"))

@@ -412,3 +412,24 @@ fn nothing_to_explain_and_nothing_left_for_the_noise() {
         assert!(codes(&f).iter().any(|c| c == "W0803"), "{plan}: {:?}", codes(&f));
     }
 }
+
+/// Two flat effects that are one: refused with both names, whatever the plan.
+#[test]
+fn flat_effects_that_are_one_are_named() {
+    for (target, plan) in [("bool[N]", "laplace"), ("real[N]", "evidence"), ("count[N]", "laplace")] {
+        let likelihood = match target {
+            "bool[N]" => "Bernoulli(logit = a[c] + b[c])",
+            "count[N]" => "Poisson(log = a[c] + b[c])",
+            _ => "Normal(a[c] + b[c], precision = 1)",
+        };
+        let text = format!(
+            "data c: category[N]\ndata y: {target}\na ~ Flat() [levels(c)]\nb ~ Flat() [levels(c)]\ny ~ {likelihood}\ninfer {plan}\n"
+        );
+        let y: Vec<f64> = (0..12).map(|i| f64::from(i % 3 == 0)).collect();
+        let c: Vec<&str> = (0..12).map(|i| if i % 2 == 0 { "p" } else { "q" }).collect();
+        let data = Data::new().words("c", &c).unwrap().vector("y", &y).unwrap();
+        let failed = Model::compile(&text).unwrap().fit(&data, &Options::default()).map(|_| ()).unwrap_err();
+        let said = failed.to_string();
+        assert!(said.contains("E0802") && said.contains("`a` at p, `b` at p"), "{said}");
+    }
+}

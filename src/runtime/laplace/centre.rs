@@ -12,6 +12,8 @@ use crate::math::qr::{orthonormal, project_out};
 use crate::runtime::core::Core;
 use crate::runtime::prepare::NOTHING_LEFT;
 use crate::runtime::rows::scale_columns;
+use crate::runtime::solution::Failure;
+use crate::runtime::treatment::collinear;
 
 /// What was taken from the targets of Gaussian likelihoods.
 #[derive(Clone, Debug)]
@@ -23,12 +25,16 @@ pub(super) struct Centre {
 }
 
 /// Takes their part in the flat columns from the penalised ones.
-pub(super) fn centre_columns(core: &mut Core) {
-    // flat effects that the data do not determine are told of where they are fitted
-    let Ok((q, r)) = orthonormal(&core.flat) else { return };
+///
+/// # Errors
+/// Flat effects that the data do not determine.
+pub(super) fn centre_columns(core: &mut Core) -> Result<(), Failure> {
     if core.flat.ncols() == 0 {
-        return;
+        return Ok(());
     }
+    let index: Vec<usize> = core.flat_weights.iter().map(|w| w.0).collect();
+    let (q, r) = orthonormal(&core.flat)
+        .map_err(|column| Failure::FlatNotIdentified(collinear(&core.flat, column, &index)))?;
     let norms: Vec<f64> = core.phi.column_iter().map(|c| c.norm()).collect();
     let mut map = project_out(&q, &mut core.phi);
     for (mut column, norm) in core.phi.column_iter_mut().zip(norms) {
@@ -43,6 +49,7 @@ pub(super) fn centre_columns(core: &mut Core) {
         part.apply(|v| *v = times_two_to(*v, -e));
     }
     core.flat_map = map;
+    Ok(())
 }
 
 /// Centres the Gaussian targets, and notes the variance of the targets of each class.
@@ -72,7 +79,7 @@ pub(super) fn centre(core: &mut Core, terms: &mut [Term], offset: &mut DVector<f
             }
         }
     }
-    // flat effects that the data do not determine are told of where they are fitted
+    // flat effects that the data do not determine are told of next
     if let Ok(factor) = Cholesky::new(&cross(&columns, &columns)) {
         let fit = factor.solve(&cross_vector(&columns, &targets));
         let along = times_vector(&core.flat.select_columns(&own), &fit);

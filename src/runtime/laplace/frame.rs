@@ -154,7 +154,7 @@ pub(super) fn frame(problem: &LaplaceProblem, options: &Options, budget: &Budget
     core.classes = classes(&mut terms);
     let mut offset = DVector::from_column_slice(&problem.offset);
     let centre = centre(&mut core, &mut terms, &mut offset);
-    centre_columns(&mut core);
+    centre_columns(&mut core)?;
     let known: Vec<Vec<f64>> = terms.iter().map(|t| t.noise.iter().map(|n| n.known).collect()).collect();
     let shift = vec![0; core.classes.len()];
     describe_hypers(&mut core, &problem.hypers, options, &shift)?;
