@@ -4,11 +4,11 @@
 //! Every expression is a whole array of rank at most two. A plate is gone: `phi[n] * w` inside
 //! `plate n in N` is `phi * w`, a vector over `N`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::dim::Dim;
+use crate::check::dim::{Atom, Dim};
 pub use crate::dist::Elem;
 use crate::dist::Family;
 use crate::host::{HostId, Registry};
@@ -85,6 +85,18 @@ impl Model {
     /// The nodes of that kind of statement with their distribution: latent and observed alike.
     pub fn stochastic(&self) -> impl Iterator<Item = (&Node, &Dist)> {
         self.nodes.iter().filter_map(|n| n.dist().map(|d| (n, d)))
+    }
+
+    /// The symbols that count the rows of observed nodes.
+    pub fn row_atoms(&self) -> BTreeSet<Atom> {
+        let leading = self.nodes.iter().filter(|n| n.is_observed()).filter_map(|n| n.ty.shape.first());
+        leading.flat_map(Dim::atoms).filter(|a| matches!(a, Atom::Symbol(_))).cloned().collect()
+    }
+
+    /// Whether a node has an entry for each row of an observed node.
+    pub fn is_per_row(&self, node: &Node) -> bool {
+        let rows = self.row_atoms();
+        node.ty.shape.iter().any(|dim| dim.atoms().into_iter().any(|a| rows.contains(a)))
     }
 }
 

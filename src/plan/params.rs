@@ -129,6 +129,16 @@ pub fn param_obstacles(model: &Model) -> Diagnostics {
                 .help(format!("write `let {} = …` and compare the evidence of a few values", node.name)),
             );
         }
+        if matches!(node.kind, NodeKind::Param { .. }) && model.is_per_row(node) {
+            found.push(
+                Diagnostic::error("E0614", format!("`{}` has a value for each row, and new rows would have none", node.name))
+                    .at(node.span, "as many as there are rows")
+                    .help(format!(
+                        "learn one for all rows, `param {0}`, or one a group, `param {0} … [levels(g)]`; an effect of each row needs a prior, `{0} ~ …`",
+                        node.name
+                    )),
+            );
+        }
         let Some(dist) = node.dist() else { continue };
         let prior = matches!(node.kind, NodeKind::Latent(_)) && dist.family.precision_prior.is_some();
         for arg in dist.args.iter().filter(|_| prior) {

@@ -100,7 +100,7 @@ pub fn bind_inputs(model: &Model, data: &Data) -> Staged<Bound> {
     let mut taken = columns::take(model, data, &wanted, &mut binder.found);
     binder.bind(&mut taken);
     let rows = data.row_count();
-    for atom in row_atoms(model) {
+    for atom in model.row_atoms() {
         binder.bound.dims.entry(atom).or_insert(rows);
     }
     binder.finish()
@@ -137,7 +137,7 @@ pub(crate) fn bind_rows(
     let columns = columns.map(|(id, names)| (*id, names.clone())).collect();
     let mut bound = Bound { values, columns, rows, ..Bound::default() };
     schema.restore(model, &mut bound);
-    bound.dims.extend(row_atoms(model).into_iter().map(|atom| (atom, rows)));
+    bound.dims.extend(model.row_atoms().into_iter().map(|atom| (atom, rows)));
     bound
 }
 
@@ -168,9 +168,7 @@ pub fn needed(model: &Model) -> BTreeSet<NodeId> {
 
 /// Whether a latent node has one entry per row of an observed node: at prediction it is drawn anew.
 pub fn is_per_row(model: &Model, node: NodeId) -> bool {
-    let rows = row_atoms(model);
-    let shape = model.nodes.get(node.index()).map_or(&[][..], |n| n.ty.shape.as_slice());
-    shape.iter().any(|dim| dim.atoms().into_iter().any(|a| rows.contains(a)))
+    model.nodes.get(node.index()).is_some_and(|node| model.is_per_row(node))
 }
 
 /// The work of one binding.
@@ -196,7 +194,7 @@ impl<'m> Binder<'m> {
 
     /// Levels, numbers, dimensions, constraints: each step for all nodes, so that all errors are found.
     fn bind(&mut self, taken: &mut BTreeMap<NodeId, Taken<'_>>) {
-        let row_atoms = row_atoms(self.model);
+        let row_atoms = self.model.row_atoms();
         for (id, taken) in taken.iter() {
             let node = self.model.node(*id);
             self.node(node, taken);
@@ -356,12 +354,6 @@ impl<'m> Binder<'m> {
             Ok(Warned::new(self.bound, self.found))
         }
     }
-}
-
-/// The symbols that count the rows of observed nodes.
-pub(super) fn row_atoms(model: &Model) -> BTreeSet<Atom> {
-    let leading = model.nodes.iter().filter(|n| n.is_observed()).filter_map(|n| n.ty.shape.first());
-    leading.flat_map(|d| d.atoms()).filter(|a| matches!(a, Atom::Symbol(_))).cloned().collect()
 }
 
 /// Whether the first dimension of a node is one of those.

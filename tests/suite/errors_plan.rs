@@ -226,6 +226,13 @@ fn cases() -> Vec<Case> {
             "into the precision",
         ),
         whole(
+            "data t: real[N]\nparam s: positive[N] = 1\nmu ~ Normal(0, precision = 1)\nt ~ Normal(mu, sd = s)\ninfer evidence\n",
+            "E0614",
+            2,
+            "`s` has a value for each row",
+            "`param s … [levels(g)]`",
+        ),
+        whole(
             "data x: real[N]\ndata t: real[N]\nparam s: positive = 1\nmu ~ Flat()\nb ~ Flat()\nt ~ Normal(mu + b * exp(-s * abs(x)), precision = 2)\ninfer evidence\n",
             "E0614",
             6,

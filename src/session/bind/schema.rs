@@ -7,8 +7,8 @@ use nalgebra::DMatrix;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3Default;
 
+use super::Bound;
 use super::columns::{self, Taken};
-use super::{Bound, row_atoms};
 use crate::check::dim::Atom;
 use crate::check::typed::{Model, Node, NodeId};
 use crate::data::{Column, Data};
@@ -47,7 +47,7 @@ struct Constant {
 impl Bound {
     /// What prediction needs of these training data.
     pub fn schema(&self, model: &Model) -> Schema {
-        let rows = row_atoms(model);
+        let rows = model.row_atoms();
         let constant = |id: &NodeId| {
             let value = self.values.get(id)?;
             let (rows, cols) = value.array.shape();
