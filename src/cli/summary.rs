@@ -121,7 +121,7 @@ fn trace(values: &[f64]) -> String {
 /// Why a fit stopped, in words.
 pub fn stop(code: &str) -> &str {
     match code {
-        "stalled" => "rounding hides any further progress",
+        "stalled" => "no step leads further up",
         "max_iter" => "the budget of iterations is used up",
         "max_time" => "the budget of time is used up",
         "interrupted" => "interrupted",

@@ -73,7 +73,8 @@ pub struct Certificate {
     pub gradient: f64,
     /// The most that a pruned weight would earn, in nats: ½(r − 1 − ln r) with r = q²/s. Where r ≤ 1 it
     /// would earn nothing, and ½(r − 1) < 0 says how far it is from that. At a converged fit it is
-    /// below the option `min_gain`. `-inf` (written as null) if none is pruned.
+    /// below the option `min_gain`, but where the noise was held while weights were chosen, or a weight came in three times and
+    /// went out again. `-inf` (written as null) if none is pruned.
     pub max_gain_outside: f64,
 }
 

@@ -10,6 +10,9 @@ use crate::runtime::solution::{Failure, Finding, Solution, Stop};
 
 use super::nodes::Names;
 
+/// Slope above which it is not rounding that hides the way up.
+const STEEP: f64 = 1e-2;
+
 /// Why there is no fit.
 pub(crate) fn failure(model: &Model, plan: &Plan, names: &Names, failure: &Failure) -> Diagnostic {
     let term = plan.terms.first().map(|t| model.node(t.node).span);
@@ -85,6 +88,21 @@ pub(crate) fn findings(model: &Model, plan: &Plan, names: &Names, solution: &Sol
     }
     match report.stop {
         Stop::Converged => {}
+        Stop::Stalled if report.certificate.gradient > STEEP && !plan.params.is_empty() => {
+            let params: Vec<&str> = plan.params.iter().map(|p| p.name.as_str()).collect();
+            let slope = report.certificate.gradient;
+            let told = not_converged(
+                &format!("no step leads to a maximum, and the largest slope is {slope:.1e}"),
+                &format!(
+                    "start elsewhere (`restarts = 2`), or hold {} (`let` in place of `param`) and compare values with `sbl cv`",
+                    params.join(", ")
+                ),
+            );
+            found.push(match plan.method.as_str() {
+                "laplace" => told.note("under large weights curvatures vanish, and Laplace's approximation finds evidence there"),
+                _ => told,
+            });
+        }
         Stop::Stalled => found.push(not_converged(
             "rounding hides any further progress",
             "bring columns to one scale (`standardize`), add an intercept (`mu ~ Flat()`), or use a narrower kernel: its columns are nearly dependent",
