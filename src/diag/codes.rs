@@ -237,6 +237,7 @@ codes! {
     "W0813" "a constant column beside free cutpoints"
     "W0814" "a parameter is held"
     "W0815" "precisions and parameters drift apart"
+    "W0816" "deviations lose digits"
     "W0830" "fits that cannot be compared"
     "W0831" "a compared fit did not converge"
 }

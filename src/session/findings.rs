@@ -1,5 +1,7 @@
 //! What the numbers say, as diagnostics: E08 for failures, W08 for findings of a finished fit.
 
+use nalgebra::DMatrix;
+
 use crate::check::typed::{Model, NodeId};
 use crate::design::Bytes;
 use crate::diag::suggest::closest;
@@ -10,6 +12,10 @@ use crate::runtime::solution::{Failure, Finding, Solution, Stop};
 
 use super::nodes::Names;
 
+/// What is left of a variance, beside which the rounding of it is seen in predictions.
+const CANCELLED: f64 = 1e-13;
+/// More weights than these are not looked at.
+const MANY: usize = 300;
 /// Slope above which it is not rounding that hides the way up.
 const STEEP: f64 = 1e-2;
 
@@ -80,6 +86,19 @@ pub(crate) fn findings(model: &Model, plan: &Plan, names: &Names, solution: &Sol
             .help("keep one of them"),
         );
     }
+    if let Some(weight) = cancelling(solution) {
+        found.push(
+            Diagnostic::warning(
+                "W0816",
+                format!(
+                    "deviations of predictions lose digits: the effects of {} and of others nearly cancel",
+                    names.weight(weight)
+                ),
+            )
+            .note("columns far from 0 beside an intercept that is not penalised do that; means, evidence and what is relevant are right")
+            .help("measure inputs from their middle: `standardize(x)`, or subtract a number near their mean"),
+        );
+    }
     if report.jitter > 0.0 {
         found.push(Diagnostic::warning(
             "W0810",
@@ -117,6 +136,28 @@ pub(crate) fn findings(model: &Model, plan: &Plan, names: &Names, solution: &Sol
         Stop::Interrupted => found.push(not_converged("it was interrupted", "fit again")),
     }
     found
+}
+
+/// A weight that the weights before it determine so well, beside flat effects, that variances of predictions cancel.
+fn cancelling(solution: &Solution) -> Option<usize> {
+    let (k, sigma) = (solution.active.len(), &solution.covariance);
+    if solution.flat == 0 || k > MANY {
+        return None;
+    }
+    // Cholesky's factor of the correlations: the square of a pivot is 1 − R² by the weights before
+    let sd = sigma.diagonal().map(f64::sqrt);
+    let mut l = DMatrix::zeros(k, k);
+    for i in 0..k {
+        for j in 0..=i {
+            let before: f64 = (0..j).map(|m| l[(i, m)] * l[(j, m)]).sum();
+            let left = sigma[(i, j)] / (sd[i] * sd[j]) - before;
+            if i == j && left < CANCELLED {
+                return Some(solution.active[i]);
+            }
+            l[(i, j)] = if i == j { left.sqrt() } else { left / l[(j, j)] };
+        }
+    }
+    None
 }
 
 /// What free cutpoints take over: constant columns of the predictor, and the scale of the latent value.

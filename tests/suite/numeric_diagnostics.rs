@@ -79,6 +79,14 @@ fn findings() {
     let data = Data::new().vector("a", &[1.0, 2.0, 3.0]).unwrap();
     let data = data.vector("b", &[1.0, 2.0, 3.0]).unwrap().vector("t", &[1.0, 2.0, 2.0]).unwrap();
     warns(pinned, &data, "W0810");
+    // far from 0 beside an intercept: 10³ deviations cost no digit that is seen, 10⁸ all of them
+    let far = "data x: real[N]\ndata t: real[N]\nmu ~ Flat()\nb ~ Normal(0, precision = 1)\nt ~ Normal(mu + b * x, precision = 1)\n";
+    let at = |shift: f64| {
+        let x: Vec<f64> = (0..20).map(|i| shift + f64::from(i) / 8.0).collect();
+        xt(&x, &(0..20).map(|i| f64::from(i * i % 7)).collect::<Vec<_>>())
+    };
+    warns(far, &at(2f64.powi(30)), "W0816");
+    assert!(!codes(&fit(far, &at(1024.0))).iter().any(|c| c == "W0816"));
 }
 
 #[test]
