@@ -44,7 +44,8 @@ pub fn undetermined(model: &Model, dag: &Dag) -> Diagnostics {
     found
 }
 
-fn is_flat(dist: &Dist) -> bool {
+/// Whether a node has this prior.
+pub fn is_flat(dist: &Dist) -> bool {
     dist.family.gaussian.is_some_and(|g| g.mean.is_none())
 }
 

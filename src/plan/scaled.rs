@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::flat::is_flat;
 use crate::check::typed::{ExprId, ExprKind, Model, NodeId, NodeKind, Op};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::graph::linear::names;
@@ -35,8 +36,7 @@ pub fn flat_effects(model: &Model) -> Diagnostics {
     }
     let mut found = Vec::new();
     for (node, dist) in model.stochastic() {
-        let flat = dist.family.gaussian.is_some() && dist.args.is_empty();
-        if !flat || sound.contains(&node.id) {
+        if !is_flat(dist) || sound.contains(&node.id) {
             continue;
         }
         // itself, and what has it in its mean
