@@ -89,7 +89,7 @@ pub(super) fn mode(
             return Err(Failure::NonFinite { step: "mode" });
         }
         // rounding: plain steps no longer shrink the decrement
-        let settled = decrement <= found.max(ROUNDING * rows.size(frame, &f))
+        let settled = decrement <= found.max(ROUNDING * rows.norm(frame, f.as_slice()))
             || (decrement < SMALL * SMALL && decrement >= 0.25 * last);
         // flat effects on their way to infinity: the score vanishes, the steps do not
         let runs = settled && flat > 0 && frame.farthest(&times_vector(phi, &step)) > RUNAWAY;

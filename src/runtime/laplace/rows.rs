@@ -103,11 +103,6 @@ impl Rows {
         sum
     }
 
-    /// Σ h f² of predictors: how large their likelihoods see them.
-    pub fn size(&self, frame: &Frame, f: &DVector<f64>) -> f64 {
-        self.norm(frame, f.as_slice())
-    }
-
     pub fn is_finite(&self) -> bool {
         self.log_density.is_finite()
             && self.score.iter().all(|v| v.is_finite())

@@ -120,7 +120,7 @@ impl Span {
             let u = s * &v;
             let f = &frame.offset + times_vector(&self.basis, &u);
             let rows = Rows::new(frame, x, &f);
-            let (psi, size) = (rows.log_density - 0.5 * u.dot(&v), rows.size(frame, &f));
+            let (psi, size) = (rows.log_density - 0.5 * u.dot(&v), rows.norm(frame, f.as_slice()));
             At { v, u, rows, psi, size }
         };
         let nothing = || at(DVector::zeros(self.rank()));
