@@ -49,6 +49,10 @@ pub fn flat_effects(model: &Model) -> Diagnostics {
         let of_carriers = uses.iter().flat_map(|(_, of)| of).filter(|(id, _)| carriers.contains(id));
         if let Some((place, params)) = of_carriers.filter_map(|(_, c)| c.scaled.as_ref()).next() {
             let list = names(model, params);
+            let prior = format!(
+                "give `{}` a prior, as `~ Normal(0, precision = 1e-2)`, in place of `Flat()`",
+                node.name
+            );
             found.push(
                 Diagnostic::error(
                     "E0614",
@@ -56,10 +60,10 @@ pub fn flat_effects(model: &Model) -> Diagnostics {
                 )
                 .at(model.expr(*place).span, "a scale without a size")
                 .note("the objective is defined up to the units of flat effects: it grows without end as they change")
-                .help(format!(
-                    "give `{0}` a prior, as `~ Normal(0, precision = 1e-2)`, in place of `Flat()`, or learn it too: `param {0}: real`",
-                    node.name
-                )),
+                .help(match node.ty.shape.is_empty() {
+                    true => format!("{prior}, or learn it too: `param {}: real`", node.name),
+                    false => prior,
+                }),
             );
         }
     }

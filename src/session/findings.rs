@@ -271,7 +271,19 @@ fn finding(model: &Model, plan: &Plan, names: &Names, finding: &Finding) -> Diag
             )
         }
         Finding::NothingRelevant => {
-            Diagnostic::warning("W0806", "no weight is relevant: the data support only the part of the model without them")
+            let told = Diagnostic::warning(
+                "W0806",
+                "no weight is relevant: the data support only the part of the model without them",
+            );
+            let free: Vec<&str> = plan.params.iter().filter(|p| !p.held).map(|p| p.name.as_str()).collect();
+            match free.is_empty() {
+                true => told,
+                // with no weight, nothing says where a parameter should go
+                false => told.help(format!(
+                    "without weights the data may say nothing about {}: start elsewhere, as `restarts = 2` does",
+                    free.join(", ")
+                )),
+            }
         }
     }
 }

@@ -166,3 +166,11 @@ fn the_evidence_itself_leads_no_lower_than_the_rule_of_the_papers() {
         );
     }
 }
+
+#[test]
+fn a_width_at_which_nothing_is_relevant_is_told_how_to_go_on() {
+    let (one, more) = (oscillation(11, 3.0, "sequential"), oscillation(11, 3.0, "sequential(restarts = 2)"));
+    let told = one.result().warnings.iter().find(|w| w["code"] == "W0806").unwrap();
+    assert!(told["help"].as_str().unwrap().contains("restarts = 2"), "{told}");
+    assert!(more.objective() > one.objective() + 10.0, "{} {}", more.objective(), one.objective());
+}
