@@ -256,6 +256,22 @@ fn separated_classes_are_named_and_flat_ones_refused() {
     assert_eq!(failed.unwrap_err(), Failure::NoMode);
 }
 
+/// A weight of a column that one row has alone goes far under a tiny precision; the flat effect beside it does not.
+#[test]
+fn far_weights_beside_a_flat_effect_have_a_mode() {
+    let x = DMatrix::from_fn(20, 2, |i, j| if j == 0 { 1.0 } else { f64::from(u8::from(i == 0)) });
+    let y: Vec<f64> = (0..20).map(|i| f64::from(i % 3 == 0)).collect();
+    let mut alone = problem("Bernoulli", &[f64::NAN; 3], 0, 1, y, x);
+    alone.weights[0] = WeightPrior::Flat;
+    // of the others, 6 of 19 are true
+    let mean = (6.0f64 / 13.0).ln();
+    for alpha in [1e-10, 1e-25, 1e-40] {
+        let here = at(&alone, &exact(), &[1.0, alpha]).unwrap();
+        near(here.mean[0], mean, 1e-6);
+        assert!(here.mean[1] > 10.0 && here.log_evidence.is_finite(), "{alpha}: {:?}", here.mean);
+    }
+}
+
 /// Both schedules end where no single move gains in the Gaussian at the mode.
 #[test]
 fn no_single_move_gains_at_the_end() {

@@ -48,8 +48,25 @@ pub(super) struct Mode {
 }
 
 /// The mode of the weights with design `phi` = Φ̃, the first `flat` columns without a prior, from w̃ = `start`, up to a
-/// decrement of `found`.
+/// decrement of `found`; from 0 if that start is where curvatures vanish.
 pub(super) fn mode(
+    frame: &Frame,
+    x: &[f64],
+    phi: &DMatrix<f64>,
+    flat: usize,
+    start: DVector<f64>,
+    found: f64,
+) -> Result<Mode, Failure> {
+    let nothing = DVector::zeros(start.len());
+    let began = start != nothing;
+    match newton(frame, x, phi, flat, start, found) {
+        Err(_) if began => newton(frame, x, phi, flat, nothing, found),
+        done => done,
+    }
+}
+
+/// Newton's method from one start.
+fn newton(
     frame: &Frame,
     x: &[f64],
     phi: &DMatrix<f64>,
@@ -91,8 +108,14 @@ pub(super) fn mode(
         // rounding: plain steps no longer shrink the decrement
         let settled = decrement <= found.max(ROUNDING * rows.norm(frame, f.as_slice()))
             || (decrement < SMALL * SMALL && decrement >= 0.25 * last);
-        // flat effects on their way to infinity: the score vanishes, the steps do not
-        let runs = settled && flat > 0 && frame.farthest(&times_vector(phi, &step)) > RUNAWAY;
+        // flat effects on their way to infinity: the score vanishes, their steps do not. Weights that go as far have a prior, and
+        // take flat effects along a little
+        let runs = settled && flat > 0 && {
+            let part =
+                |first: usize, n: usize| frame.farthest(&(phi.columns(first, n) * step.rows(first, n)));
+            let by_flat = part(0, flat);
+            by_flat > RUNAWAY && by_flat > part(flat, step.len() - flat)
+        };
         if runs && decrement <= VANISHED {
             return Err(Failure::NoMode);
         }
